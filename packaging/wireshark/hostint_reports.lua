@@ -190,7 +190,7 @@ return function(fields, tools, headers, quotes)
         return sentence:format((show_flow(top, tvb, 36, false)))
     end
 
-    local TOTALS_BYTES, DISTRIBUTION_BYTES = 88, 48
+    local TOTALS_BYTES, DISTRIBUTION_BYTES, SQUARES_BYTES = 88, 48, 48
 
     -- A number in groups of seven bits, lowest first; returns it and the place behind it, or nil if it does not end.
     local function varint(tvb, at)
@@ -261,7 +261,7 @@ return function(fields, tools, headers, quotes)
     end
 
     local function group_summary(tvb, _, top)
-        if too_short(tvb, top, 21, "a group summary") or too_short(tvb, top, 21 + tvb(20, 1):uint(), "a group summary with this class") then
+        if too_short(tvb, top, 21, "a group summary") or too_short(tvb, top, 21 + tvb(20, 1):uint() + SQUARES_BYTES, "a group summary with this class") then
             return "Group summary, cut short"
         end
         local length = tvb(20, 1):uint()
@@ -272,7 +272,11 @@ return function(fields, tools, headers, quotes)
             put(top, h.class, tvb(21, length))
             name = "class " .. tvb(21, length):string()
         end
-        return string.format("Summary of %s from node %d to %d: %s", name, tvb(12, 4):uint(), tvb(16, 4):uint(), show_totals(top, tvb, 21 + length))
+        local at = 21 + length
+        for place, field in ipairs({ h.lost_squares, h.lost_sent_squares, h.sent_squares }) do
+            put(top, field, tvb(at + 16 * place - 16, 16))
+        end
+        return string.format("Summary of %s from node %d to %d: %s", name, tvb(12, 4):uint(), tvb(16, 4):uint(), show_totals(top, tvb, at + SQUARES_BYTES))
     end
 
     local PATH_HEAD, PATH_HOP, PATH_END, PLACE_HEAD = 24, 8, 6, 18

@@ -347,6 +347,7 @@ fn base((key, last): (&SubjectKey, &LastTotals)) -> SummaryBase {
         epoch_ns: last.epoch_ns,
         seen_ns: last.seen_ns,
         counts: last.counts.all(),
+        squares: last.counts.squares,
         latency: last.latency.clone(),
     }
 }
@@ -367,6 +368,7 @@ fn last_totals(base: SummaryBase) -> (SubjectKey, LastTotals) {
             recovered,
             reordered,
             duplicates,
+            squares: base.squares,
         },
         latency: base.latency,
         seen_ns: base.seen_ns,

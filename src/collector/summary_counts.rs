@@ -1,6 +1,6 @@
 //! The counts of a summary, and what they add to those of an earlier one.
 
-use crate::model::{ClockSums, LatencyHistogram, Measured, SubjectTotals};
+use crate::model::{ClockSums, FlowSquares, LatencyHistogram, Measured, SubjectTotals};
 
 /// The counts of a summary. Each only grows in an epoch.
 #[derive(Clone, Copy, Debug, Default)]
@@ -11,6 +11,7 @@ pub(super) struct Counts {
     pub(super) recovered: u64,
     pub(super) reordered: u64,
     pub(super) duplicates: u64,
+    pub(super) squares: FlowSquares,
 }
 
 impl From<&SubjectTotals> for Counts {
@@ -22,6 +23,7 @@ impl From<&SubjectTotals> for Counts {
             recovered: totals.recovered,
             reordered: totals.reordered,
             duplicates: totals.duplicates,
+            squares: totals.squares,
         }
     }
 }
@@ -54,6 +56,7 @@ impl Counts {
             recovered: self.recovered.saturating_sub(before.recovered),
             reordered: self.reordered.saturating_sub(before.reordered),
             duplicates: self.duplicates.saturating_sub(before.duplicates),
+            squares: self.squares.since(before.squares),
             latency: latency.unwrap_or_default(),
             corrected: ClockSums::default(),
         }

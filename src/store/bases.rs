@@ -5,7 +5,7 @@ use rusqlite::{Connection, Row, Statement, TransactionBehavior};
 use super::bounds::has_table;
 use super::ids::{name_bytes, name_of};
 use super::rollups::{fact, set_fact};
-use crate::model::{NodeId, SummaryBase, SummaryBases, SummaryName};
+use crate::model::{FlowSquares, NodeId, SummaryBase, SummaryBases, SummaryName};
 
 /// The name of the fact until when summaries were counted; 0: not all of their subjects were kept.
 const UNTIL: &str = "summaries_until_ns";
@@ -32,12 +32,15 @@ pub fn write(conn: &mut Connection, kept: &SummaryBases) -> rusqlite::Result<()>
              recovered INTEGER NOT NULL,
              reordered INTEGER NOT NULL,
              duplicates INTEGER NOT NULL,
+             lost_squares REAL NOT NULL,
+             lost_sent_squares REAL NOT NULL,
+             sent_squares REAL NOT NULL,
              latency BLOB NOT NULL
          );",
     )?;
     {
         let mut put = transaction.prepare(
-            "INSERT INTO summary_base VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO summary_base VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?;
         for base in &kept.bases {
             insert(&mut put, base)?;
@@ -57,6 +60,7 @@ fn insert(put: &mut Statement<'_>, base: &SummaryBase) -> rusqlite::Result<usize
     }
     let [packets, bytes, lost, recovered, reordered, duplicates] =
         base.counts.map(u64::cast_signed);
+    let squares = base.squares.all().map(|sum| sum as f64);
     put.execute(rusqlite::params![
         base.exporter.map(|address| address.to_string()),
         base.source_node.0,
@@ -74,6 +78,9 @@ fn insert(put: &mut Statement<'_>, base: &SummaryBase) -> rusqlite::Result<usize
         recovered,
         reordered,
         duplicates,
+        squares[0],
+        squares[1],
+        squares[2],
         base.latency,
     ])
 }
@@ -108,6 +115,7 @@ fn base(row: &Row<'_>) -> rusqlite::Result<SummaryBase> {
     let flow: Option<Vec<u8>> = row.get("flow")?;
     let way: Option<Vec<u8>> = row.get("way")?;
     let count = |name| row.get::<_, i64>(name).map(i64::cast_unsigned);
+    let square = |name| row.get::<_, f64>(name).map(|sum| sum as i128);
     let unreadable = |name: &str| rusqlite::Error::InvalidColumnName(name.to_owned());
     Ok(SummaryBase {
         exporter: match exporter {
@@ -139,6 +147,11 @@ fn base(row: &Row<'_>) -> rusqlite::Result<SummaryBase> {
             count("reordered")?,
             count("duplicates")?,
         ],
+        squares: FlowSquares::from_all([
+            square("lost_squares")?,
+            square("lost_sent_squares")?,
+            square("sent_squares")?,
+        ]),
         latency: row.get::<_, Vec<u8>>("latency")?.into(),
     })
 }

@@ -57,6 +57,12 @@ pub fn write(
     transaction.commit()
 }
 
+/// The first of the periods that the span touches, and the one behind the last.
+pub fn periods_of(span: Span) -> (i64, i64) {
+    let until = span.until_ns.div_ceil(PERIOD_NS).cast_signed();
+    ((span.since_ns / PERIOD_NS).cast_signed(), until)
+}
+
 /// Returns the sums of each pair and class over all periods that the span touches, most missed packets first. A store
 /// without the table has none.
 pub fn read(conn: &Connection, span: Span) -> rusqlite::Result<Vec<CoverageRow>> {
@@ -68,8 +74,7 @@ pub fn read(conn: &Connection, span: Span) -> rusqlite::Result<Vec<CoverageRow>>
         "SELECT source, sink, class, reason, sum(packets), CASE WHEN count(bytes) = count(*) THEN sum(bytes) END
          FROM coverage WHERE period >= ? AND period < ? GROUP BY source, sink, class, reason",
     )?;
-    let from = (span.since_ns / PERIOD_NS).cast_signed();
-    let until = span.until_ns.div_ceil(PERIOD_NS).cast_signed();
+    let (from, until) = periods_of(span);
     let sums = ask.query_map([from, until], |row| {
         let sink = u32::try_from(row.get::<_, i64>(1)?).ok().map(NodeId);
         let key = (NodeId(row.get(0)?), sink, row.get::<_, String>(2)?);

@@ -224,6 +224,7 @@ pub fn by_pods(conn: &Connection, by: PodsOf, span: Span) -> rusqlite::Result<Ve
     }
     let figures = |(class, sums): (String, Sums)| ClassFigures {
         class,
+        loss_of_all: None,
         figures: sums.figures(),
     };
     Ok(groups.into_iter().map(figures).collect())

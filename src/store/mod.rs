@@ -35,6 +35,7 @@ mod ids;
 mod insertion;
 mod keeper;
 mod lives;
+mod measured_shares;
 mod named_answers;
 mod numbers;
 mod pair_hours;

@@ -14,6 +14,7 @@ use super::extent;
 use super::file::{self, FileId};
 use super::flows;
 use super::hosts;
+use super::measured_shares::MeasuredShares;
 use super::named_answers;
 use super::period::RollUpTable;
 use super::plan::Horizons;
@@ -97,17 +98,20 @@ fn pairs(conn: &Connection, span: Span) -> rusqlite::Result<Vec<PairFigures>> {
         })?
         .collect::<rusqlite::Result<_>>()?;
     let mut all = conn.prepare_cached("SELECT id, source, sink FROM pair ORDER BY source, sink")?;
+    let shares = MeasuredShares::read(conn, span)?;
     let mut rows = all.query([])?;
     let mut pairs = Vec::new();
     while let Some(row) = rows.next()? {
         let id: i64 = row.get(0)?;
         if let Some(sums) = sums.get(&id) {
+            let (source, sink) = (NodeId(row.get(1)?), NodeId(row.get(2)?));
             pairs.push(PairFigures {
-                source: NodeId(row.get(1)?),
-                sink: NodeId(row.get(2)?),
+                source,
+                sink,
                 flows: flows.get(&id).copied().unwrap_or(0),
                 last_ns: last_report_ns(conn, sums, span)?,
                 loss_split: None,
+                loss_of_all: shares.of_pair((source, sink), &sums.measured),
                 figures: sums.figures(),
             });
         }
@@ -135,23 +139,30 @@ fn pair(
         (id, at(span.until_ns), at(span.since_ns)),
         |row| row.get(0),
     )?;
+    let shares = MeasuredShares::read(conn, span)?;
     Ok(Some(PairFigures {
         source,
         sink,
         flows: flows as u64,
         last_ns: last_report_ns(conn, &sums, span)?,
         loss_split: None,
+        loss_of_all: shares.of_pair((source, sink), &sums.measured),
         figures: sums.figures(),
     }))
 }
 
 fn classes(conn: &Connection, span: Span) -> rusqlite::Result<Vec<ClassFigures>> {
     let sums = sums_of_all(conn, RollUpTable::Class, span)?;
+    let shares = MeasuredShares::read(conn, span)?;
     let mut classes: Vec<ClassFigures> = class_names(conn)?
         .into_iter()
         .filter_map(|(id, class)| {
-            let figures = sums.get(&id)?.figures();
-            Some(ClassFigures { class, figures })
+            let sums = sums.get(&id)?;
+            Some(ClassFigures {
+                loss_of_all: shares.of_class(&class, &sums.measured),
+                class,
+                figures: sums.figures(),
+            })
         })
         .collect();
     classes.sort_by(|one, other| one.class.cmp(&other.class));

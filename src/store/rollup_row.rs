@@ -94,6 +94,7 @@ impl RollUpRow for Sums {
         self.latency.encode(latency);
         measured_latency.clear();
         measured.latency.encode(measured_latency);
+        let squares = measured.squares.all().map(|sum| sum as f64);
         put.execute(rusqlite::params![
             key,
             self.reports as i64,
@@ -111,6 +112,9 @@ impl RollUpRow for Sums {
             measured.recovered as i64,
             measured.reordered as i64,
             measured.duplicates as i64,
+            squares[0],
+            squares[1],
+            squares[2],
             &*measured_latency,
             corrected.packets as i64,
             corrected.latency_ns,

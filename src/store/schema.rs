@@ -11,7 +11,7 @@ use super::{paths, unseen_hops};
 
 /// The schema that this version reads and writes. Builds before the first release had those before it; a later schema
 /// comes with a migration.
-pub const SCHEMA_VERSION: i64 = 4;
+pub const SCHEMA_VERSION: i64 = 5;
 
 /// "HInt", which tells the file from other databases.
 const APPLICATION: i64 = 0x4849_6e74;
@@ -33,6 +33,9 @@ const COLUMNS: &str = "key INTEGER PRIMARY KEY,
      measured_recovered INTEGER NOT NULL,
      measured_reordered INTEGER NOT NULL,
      measured_duplicates INTEGER NOT NULL,
+     lost_squares REAL NOT NULL,
+     lost_sent_squares REAL NOT NULL,
+     sent_squares REAL NOT NULL,
      measured_latency BLOB NOT NULL,
      corrected_packets INTEGER NOT NULL,
      corrected_latency INTEGER NOT NULL,

@@ -2,7 +2,7 @@
 
 use rusqlite::Row;
 
-use crate::model::{ClockSums, Figures, LatencyHistogram, Measured, MeasuredFigures};
+use crate::model::{ClockSums, Figures, FlowSquares, LatencyHistogram, Measured, MeasuredFigures};
 
 /// A row of a roll-up.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -28,11 +28,12 @@ pub struct Sums {
 /// The columns of a row after its key.
 pub const COLUMNS: &str = "reports, packets, lost, reordered, summaries, first_id, last_id, latency, measured, \
      measured_packets, measured_bytes, measured_lost, measured_recovered, measured_reordered, \
-     measured_duplicates, measured_latency, corrected_packets, corrected_latency, corrected_error, \
+     measured_duplicates, lost_squares, lost_sent_squares, sent_squares, measured_latency, corrected_packets, corrected_latency, corrected_error, \
      corrected_less, corrected_more";
 
 /// A parameter for the key and for each of the [`COLUMNS`].
-pub const PARAMETERS: &str = "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?";
+pub const PARAMETERS: &str =
+    "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?";
 
 impl Sums {
     /// Adds a report.
@@ -82,6 +83,7 @@ impl Sums {
     pub fn read(row: &Row<'_>, at: usize) -> rusqlite::Result<Self> {
         let count =
             |column: usize| Ok::<_, rusqlite::Error>(row.get::<_, i64>(at + column)? as u64);
+        let square = |column: usize| row.get::<_, f64>(at + column).map(|sum| sum as i128);
         let latency = |column: usize| {
             let bytes = row.get_ref(at + column)?.as_blob_or_null()?;
             let read = LatencyHistogram::decode(bytes.unwrap_or_default());
@@ -104,13 +106,14 @@ impl Sums {
                 recovered: count(12)?,
                 reordered: count(13)?,
                 duplicates: count(14)?,
-                latency: latency(15)?,
+                squares: FlowSquares::from_all([square(15)?, square(16)?, square(17)?]),
+                latency: latency(18)?,
                 corrected: ClockSums {
-                    packets: count(16)?,
-                    latency_ns: row.get(at + 17)?,
-                    error_ns: count(18)?,
-                    less_ns: count(19)?,
-                    more_ns: count(20)?,
+                    packets: count(19)?,
+                    latency_ns: row.get(at + 20)?,
+                    error_ns: count(21)?,
+                    less_ns: count(22)?,
+                    more_ns: count(23)?,
                 },
             },
             newest_period_ns: (0, 0),

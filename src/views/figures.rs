@@ -3,7 +3,8 @@
 use super::digits::{Grouped, Nanoseconds};
 use super::known_digits::{certain, with_error};
 use super::table::{TextTable, TextWidth};
-use crate::model::{Figures, LatencyResolution, ShownFigures};
+use super::verdict_subjects::percent;
+use crate::model::{Figures, HOLDS_PERCENT, LatencyResolution, LossOfAll, ShownFigures};
 
 /// The share of packets that were lost.
 fn loss(figures: &ShownFigures) -> String {
@@ -82,6 +83,21 @@ pub(super) fn figures_table<'a, const N: usize>(
         table.row(name, figures(row));
     }
     out.push_str(&table.within(width));
+}
+
+/// Says what the flows that a budget or a sample left to be measured tell of all.
+pub(super) fn of_all_text(loss: &LossOfAll) -> String {
+    let measured = percent(f64::from(loss.measured_ppm) / 1e6);
+    let of_ppb = |ppb: u32| percent(f64::from(ppb) / 1e9);
+    let of_all = match loss.least_ppb.zip(loss.most_ppb) {
+        Some((least, most)) => format!(
+            "with a probability of {HOLDS_PERCENT} %, all flows together lost between {} and {}",
+            of_ppb(least),
+            of_ppb(most)
+        ),
+        None => "that is too little to tell the loss of all flows".to_owned(),
+    };
+    format!("{measured} of the packets were measured, by a budget or a sample; {of_all}")
 }
 
 /// Says between which bounds the mean lies, if the two clocks were known for some packets.

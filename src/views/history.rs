@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 
 use super::coverage;
 use super::digits::Grouped;
-use super::figures::{OF_REPORTS, UNKNOWN_CLOCKS, bounds_text, figures_table, precision};
+use super::figures::{
+    OF_REPORTS, UNKNOWN_CLOCKS, bounds_text, figures_table, of_all_text, precision,
+};
 use super::history_drops::{self, split_text};
 use super::history_passages;
 use super::history_queues;
@@ -125,9 +127,12 @@ fn pairs_text(
         let _ = writeln!(out, "and {} more (--limit)", pairs.len() - limit);
     }
     for one in pairs.iter().take(limit) {
+        let nodes = || nodes(hosts, Some(one.source), Some(one.sink));
         if let Some(split) = &one.loss_split {
-            let nodes = nodes(hosts, Some(one.source), Some(one.sink));
-            let _ = writeln!(out, "{nodes}: {}", split_text(split));
+            let _ = writeln!(out, "{}: {}", nodes(), split_text(split));
+        }
+        if let Some(of_all) = &one.loss_of_all {
+            let _ = writeln!(out, "{}: {}", nodes(), of_all_text(of_all));
         }
     }
 }
@@ -139,6 +144,11 @@ fn classes_text(classes: &[ClassFigures], width: TextWidth, out: &mut String) {
     let rows = classes.iter();
     let rows = rows.map(|one| ([one.class.clone()], &one.figures));
     figures_table(&["class"], rows, width, out);
+    for one in classes {
+        if let Some(of_all) = &one.loss_of_all {
+            let _ = writeln!(out, "{}: {}", one.class, of_all_text(of_all));
+        }
+    }
 }
 
 fn flow_text(

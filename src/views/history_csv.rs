@@ -25,6 +25,7 @@ const FIGURES: &str = "reports packets lost reordered latency.samples latency.mi
                        measured.latency.jitter_ns measured.steps measured.corrected.packets \
                        measured.corrected.mean_ns measured.corrected.error_ns \
                        measured.corrected.bound_ns.0 measured.corrected.bound_ns.1";
+const OF_ALL: &str = "loss_of_all.measured_ppm loss_of_all.least_ppb loss_of_all.most_ppb";
 const PODS: &str =
     "src_pod.namespace src_pod.pod src_pod.workload dst_pod.namespace dst_pod.pod dst_pod.workload";
 const SEGMENT: &str = "kind from.node from.port to.node to.port reports latency.samples latency.min_ns \
@@ -45,12 +46,12 @@ impl View<'_> {
         );
         match self.0 {
             Answer::Flows { flows } => csv_with_names((&flow, PODS), flows, hosts),
-            Answer::Pairs { pairs, .. } => csv_with_names((&pair, ""), pairs, hosts),
-            Answer::Classes { classes } => csv_table(&format!("class {FIGURES}"), classes),
+            Answer::Pairs { pairs, .. } => csv_with_names((&pair, OF_ALL), pairs, hosts),
+            Answer::Classes { classes } => csv_table(&format!("class {FIGURES} {OF_ALL}"), classes),
             Answer::Verdict { past, .. } => csv_table(history_verdict::CSV, past),
             Answer::Why { why } => {
                 let pairs = Vec::from_iter([&why.there, &why.back].into_iter().flatten());
-                csv_with_names((&pair, ""), &pairs, hosts)
+                csv_with_names((&pair, OF_ALL), &pairs, hosts)
             }
             Answer::Coverage { coverage: rows, .. } => csv_with_names(
                 ("source sink class reason packets bytes", ""),

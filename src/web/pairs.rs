@@ -8,8 +8,8 @@ use serde::{Serialize, Serializer};
 use super::groups::{HostGroups, PairGroups, Rank, UNUSUAL_LOSS, value};
 use super::history_response::of_span;
 use crate::model::{
-    BesideUsual, HistoryError, LatencyFigures, LossSplit, MatrixFigure, NodeId, PairFigures,
-    PairUsuals, Span,
+    BesideUsual, HistoryError, LatencyFigures, LossOfAll, LossSplit, MatrixFigure, NodeId,
+    PairFigures, PairUsuals, Span,
 };
 
 /// Most pairs in one response.
@@ -166,6 +166,9 @@ pub(super) fn answer(
         /// The loss of pairs by the hosts that dropped the packets, by "source>sink"; of those that have it.
         #[serde(skip_serializing_if = "BTreeMap::is_empty")]
         loss_splits: BTreeMap<String, LossSplit>,
+        /// What is known of the loss of all flows, of pairs of which a budget or a sample left some out.
+        #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+        loss_of_all: BTreeMap<String, LossOfAll>,
         /// What is usual of pairs that exceed it, or would seem to.
         #[serde(skip_serializing_if = "BTreeMap::is_empty")]
         usual: BTreeMap<String, BesideUsual>,
@@ -192,6 +195,10 @@ pub(super) fn answer(
         loss_splits: shown
             .iter()
             .filter_map(|pair| Some((key(pair), pair.loss_split?)))
+            .collect(),
+        loss_of_all: shown
+            .iter()
+            .filter_map(|pair| Some((key(pair), pair.loss_of_all?)))
             .collect(),
         usual: shown
             .iter()

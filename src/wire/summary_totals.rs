@@ -9,7 +9,7 @@ use crate::model::{
 /// Most bytes of a report in parts: an IPv6 packet of 1280 bytes, which every network takes, less its headers.
 pub const MOST_SUMMARY_BYTES: usize = 1232;
 
-/// Bytes of a report with neither class nor slots.
+/// Bytes of a report of a flow without slots. One of a group without class and slots has fewer.
 const FIXED_BYTES: usize = 12 + 16 + 44 + 11 * 8 + DISTRIBUTION_BYTES;
 const DISTRIBUTION_BYTES: usize = 8 + 5 * 8;
 

@@ -24,6 +24,7 @@ fn added() -> Measured {
         recovered: 2,
         reordered: 1,
         duplicates: 0,
+        squares: FlowSquares::default(),
         latency,
         corrected: ClockSums {
             packets: 4,

@@ -9,6 +9,7 @@ mod guest_path;
 mod histogram;
 mod host_names;
 mod limited;
+mod loss_of_all;
 mod loss_split;
 mod machine_id;
 mod missed_tally;

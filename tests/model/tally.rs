@@ -78,6 +78,13 @@ fn groups_have_each_packet_once_however_often_flows_are_looked_at() {
     let (mut tally, mut groups) = (tally(), Groups::new());
     let mut flows: Vec<(u16, u32, u64, Vec<i32>)> = Vec::new();
     let mut expected: BTreeMap<(u32, Option<String>), Vec<i32>> = BTreeMap::new();
+    let mut squares: BTreeMap<(u32, Option<String>), FlowSquares> = BTreeMap::new();
+    // Each flow once, with all that it counted.
+    let mut square = |port: u16, last: &FlowCounts| {
+        let class = (port > 6000).then(|| "high".to_owned());
+        let of_group = squares.entry((last.node.0, class)).or_default();
+        of_group.add(FlowSquares::of_flow(last.lost, last.packets + last.lost));
+    };
     for round in 0..4000_u64 {
         if random.one_in(20) || flows.is_empty() {
             let (port, node) = (5000 + random.below(2000) as u16, 1 + random.below(3) as u32);
@@ -96,6 +103,7 @@ fn groups_have_each_packet_once_however_often_flows_are_looked_at() {
         let now = counts(*node, *first_ns, latencies);
         match random.below(10) {
             0 => {
+                square(*port, &now);
                 tally.end(key(*port), now);
                 flows.remove(place);
             }
@@ -109,7 +117,9 @@ fn groups_have_each_packet_once_however_often_flows_are_looked_at() {
         }
     }
     for (port, node, first_ns, latencies) in &flows {
-        tally.end(key(*port), counts(*node, *first_ns, latencies));
+        let last = counts(*node, *first_ns, latencies);
+        square(*port, &last);
+        tally.end(key(*port), last);
     }
     read(&mut tally, &mut groups);
     expected.retain(|_, latencies| !latencies.is_empty());
@@ -120,6 +130,7 @@ fn groups_have_each_packet_once_however_often_flows_are_looked_at() {
         let exact = counts(group.0, 0, &latencies);
         assert_eq!(totals.packets, exact.packets, "{group:?}");
         assert_eq!(totals.bytes, exact.bytes, "{group:?}");
+        assert_eq!(totals.squares, squares[&group], "{group:?}");
         let latency = &totals.latency;
         assert_eq!(latency.samples(), exact.packets, "{group:?}");
         assert_eq!(latency.sum_ns(), exact.latency_sum_ns, "{group:?}");

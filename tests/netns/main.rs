@@ -59,6 +59,7 @@ mod root {
     mod lifecycle;
     mod log_levels;
     mod loss;
+    mod loss_of_all;
     mod loss_split;
     mod metrics;
     mod million_flows;

@@ -18,6 +18,7 @@ fn base(exporter: Option<u8>, name: SummaryName, packets: u64) -> SummaryBase {
         epoch_ns: 1_700_000_000_000_000_000,
         seen_ns: 1_700_000_010_000_000_000,
         counts: [packets, u64::MAX, 3, 2, 1, 0],
+        squares: FlowSquares::from_all([4, i128::from(packets), 1 << 40]),
         latency: encoded.into(),
     }
 }

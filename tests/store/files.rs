@@ -215,7 +215,7 @@ fn what_is_no_store_stays_as_it_is() {
                 conn.pragma_update(None, "user_version", SCHEMA_VERSION + 1)
                     .unwrap();
             },
-            "a newer hostint wrote it (schema 5, this one knows 4 only; it is left as it is: use that version, move the file \
+            "a newer hostint wrote it (schema 6, this one knows 5 only; it is left as it is: use that version, move the file \
              away, or try another --store)",
         ),
         (
@@ -223,9 +223,10 @@ fn what_is_no_store_stays_as_it_is() {
             |disk| {
                 drop(OpenedStore::open(disk.settings()).unwrap());
                 let conn = rusqlite::Connection::open(disk.file()).unwrap();
-                conn.pragma_update(None, "user_version", 3).unwrap();
+                conn.pragma_update(None, "user_version", SCHEMA_VERSION - 1)
+                    .unwrap();
             },
-            "an older hostint wrote it (schema 3, this one knows 4 only; it is left as it is: use that version, move the file \
+            "an older hostint wrote it (schema 4, this one knows 5 only; it is left as it is: use that version, move the file \
              away, or try another --store)",
         ),
         (

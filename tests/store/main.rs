@@ -13,6 +13,7 @@ mod hops;
 mod hosts;
 mod limits;
 mod lives;
+mod loss_of_all;
 mod many_paths;
 mod numbers;
 mod passages;

@@ -539,6 +539,7 @@ impl History for Synthetic {
                 self.harm(&mut figures, (source, sink), span);
                 PairFigures {
                     loss_split: None,
+                    loss_of_all: None,
                     source: NodeId(source),
                     sink: NodeId(sink),
                     flows: self.flows_per_pair,
@@ -601,6 +602,7 @@ impl History for Synthetic {
         let seconds = (span.until_ns - span.since_ns) / SECOND;
         let classes = ["database", "storage", "web"].map(|class| ClassFigures {
             class: class.to_owned(),
+            loss_of_all: None,
             figures: Self::figures(3, 2, class.len() as u64, seconds, 8.0),
         });
         let few = classes.into_iter();

@@ -221,6 +221,13 @@ impl Random {
                 class: self.bool().then(|| format!("class-{}", self.u16())),
             },
         };
+        let squares = match subject {
+            SummarySubject::Flow { .. } => FlowSquares::default(),
+            // As many as JSON has exactly.
+            SummarySubject::Group { .. } => {
+                FlowSquares::from_all([(); 3].map(|()| i128::from(self.next() >> 1)))
+            }
+        };
         Summary {
             time_s: self.u32(),
             period_ns: self.next(),
@@ -238,6 +245,7 @@ impl Random {
                 duplicates: self.next(),
                 late: self.next(),
                 restarts: self.next(),
+                squares,
                 latency: self.latencies(),
                 slots: SlotRange::ALL,
             },

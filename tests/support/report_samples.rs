@@ -266,6 +266,10 @@ pub fn summaries() -> Vec<Report> {
             values().map(i128::from).sum(),
             values().map(|ns| (resolution.bounds(ns).1, 1)),
         );
+        let squares = match subject {
+            SummarySubject::Flow { .. } => FlowSquares::default(),
+            SummarySubject::Group { .. } => FlowSquares::from_all([10, 3_000, 1_000_000]),
+        };
         Summary {
             time_s: 1_700_000_060,
             period_ns: 10_000_000_000,
@@ -283,6 +287,7 @@ pub fn summaries() -> Vec<Report> {
                 duplicates: 3,
                 late: 1,
                 restarts: 2,
+                squares,
                 latency,
                 slots: SlotRange::ALL,
             },

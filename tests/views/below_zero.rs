@@ -74,10 +74,12 @@ fn no_history_tells_one() {
             flows: 1,
             last_ns: None,
             loss_split: None,
+            loss_of_all: None,
             figures: figures.clone(),
         };
         let class = ClassFigures {
             class: "storage".to_owned(),
+            loss_of_all: None,
             figures: figures.clone(),
         };
         let point = Point {

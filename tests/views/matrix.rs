@@ -17,6 +17,7 @@ fn pair(source: u32, sink: u32, lost: u64) -> PairFigures {
         flows: 1,
         last_ns: None,
         loss_split: None,
+        loss_of_all: None,
         figures: Figures {
             reports: 1,
             packets: 1_000,

@@ -121,6 +121,7 @@ fn measured() -> Measured {
         recovered: 2,
         reordered: 1,
         duplicates: 1,
+        squares: FlowSquares::default(),
         latency,
         corrected: ClockSums {
             packets: 4,

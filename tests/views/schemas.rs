@@ -542,16 +542,25 @@ fn history() -> Shape {
         period_ns: 10_000_000_000,
         points: vec![point(true), point(false)],
     };
+    let of_all = |known: bool| {
+        Some(LossOfAll {
+            measured_ppm: 1,
+            least_ppb: known.then_some(1),
+            most_ppb: known.then_some(1),
+        })
+    };
     let pair = |latency| PairFigures {
         last_ns: Some(1),
         source: NodeId(1),
         sink: NodeId(2),
         flows: 1,
         loss_split: Some(split(latency)),
+        loss_of_all: of_all(latency),
         figures: figures(latency),
     };
     let class = |latency| ClassFigures {
         class: "storage".to_owned(),
+        loss_of_all: of_all(latency),
         figures: figures(latency),
     };
     let views = [

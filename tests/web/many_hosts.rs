@@ -27,6 +27,7 @@ impl FewPairs {
             flows: 1,
             last_ns: None,
             loss_split: None,
+            loss_of_all: None,
             figures: Figures {
                 reports: 100,
                 packets,

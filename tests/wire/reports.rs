@@ -861,6 +861,7 @@ fn summaries_that_were_written_by_hand_are_read_and_written_alike() {
     assert_eq!((totals.lost, totals.recovered), (5, 2));
     assert_eq!((totals.reordered, totals.duplicates), (12, 3));
     assert_eq!((totals.late, totals.restarts), (1, 2));
+    assert_eq!(totals.squares, FlowSquares::of_flow(3, 10_000));
     let latency = &totals.latency;
     assert_eq!(latency.resolution(), LatencyResolution::Coarse);
     assert_eq!(latency.ends(), Some((-120, 60_000)));
@@ -906,25 +907,25 @@ fn refusals_of_summaries_name_what_is_wrong() {
         bytes
     };
     let histogram =
-        "distribution of latencies at offset 116: no values have these counts, sum and ends";
+        "distribution of latencies at offset 164: no values have these counts, sum and ends";
     let cases = [
         (
             with(&group, 21, 0xff),
             "class at offset 21 is no printable UTF-8".to_owned(),
         ),
         (
-            with(&group, 116, 2),
+            with(&group, 164, 2),
             "latency slots for each power of two 2, expected 1, 8 or 32".to_owned(),
         ),
         (
-            with(&group, 117, 1),
-            "reserved byte of a distribution at offset 117 is 0x1, expected 0x0".to_owned(),
+            with(&group, 165, 1),
+            "reserved byte of a distribution at offset 165 is 0x1, expected 0x0".to_owned(),
         ),
         // The first slot that the report has, the number of latencies, their sum, and the least one.
-        (with(&group, 118, 0), histogram.to_owned()),
-        (with(&group, 130, 1), histogram.to_owned()),
-        (with(&group, 133, 0x7f), histogram.to_owned()),
-        (with(&group, 148, 0x10), histogram.to_owned()),
+        (with(&group, 166, 0), histogram.to_owned()),
+        (with(&group, 178, 1), histogram.to_owned()),
+        (with(&group, 181, 0x7f), histogram.to_owned()),
+        (with(&group, 196, 0x10), histogram.to_owned()),
         (
             with(&flow, 13, 1),
             "reserved byte of a framed report at offset 13 is 0x1, expected 0x0".to_owned(),

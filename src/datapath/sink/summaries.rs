@@ -9,8 +9,8 @@ use super::judged_flows::JudgedFlows;
 use super::reported_losses::ReportedLosses;
 use crate::datapath::abi::{flow_key, sink_flow};
 use crate::model::{
-    FlowKey, FlowSlots, LatencyHistogram, LatencyResolution, NodeId, SlotRange, SubjectTotals,
-    SummaryBudget, SummaryEvent, SummarySubject, Tally, TallyNews, WideSlots,
+    FlowKey, FlowSlots, LatencyHistogram, LatencyResolution, NodeId, SubjectTotals, SummaryBudget,
+    SummaryEvent, SummarySubject, Tally, TallyNews, WideSlots,
 };
 
 /// The period of summaries, and their price.
@@ -395,6 +395,6 @@ fn totals_of(flow: &sink_flow, latency: LatencyHistogram) -> SubjectTotals {
         late: flow.late,
         restarts: flow.restarts.into(),
         latency,
-        slots: SlotRange::ALL,
+        ..SubjectTotals::default()
     }
 }

@@ -170,6 +170,14 @@ impl From<SummaryRecord> for proto::Summary {
             late: summary.late,
             restarts: summary.restarts,
             latency: Some(summary.latency.into()),
+            squares: summary.squares.map(|squares| {
+                let [lost, lost_sent, sent] = squares.all().map(|sum| sum as f64);
+                proto::FlowSquares {
+                    lost,
+                    lost_sent,
+                    sent,
+                }
+            }),
         }
     }
 }

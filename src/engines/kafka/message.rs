@@ -203,6 +203,18 @@ pub struct Summary {
     pub restarts: u64,
     #[prost(message, optional, tag = "13")]
     pub latency: Option<Distribution>,
+    #[prost(message, optional, tag = "14")]
+    pub squares: Option<FlowSquares>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub struct FlowSquares {
+    #[prost(double, tag = "1")]
+    pub lost: f64,
+    #[prost(double, tag = "2")]
+    pub lost_sent: f64,
+    #[prost(double, tag = "3")]
+    pub sent: f64,
 }
 
 #[derive(Clone, PartialEq, Message)]

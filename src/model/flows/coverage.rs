@@ -14,6 +14,13 @@ pub const TAGGED: &str = "tagged";
 
 /// The number of the reason that the budget leaves their flows out.
 pub const BUDGET: u8 = 32;
+/// The same of a rule's sample.
+const NOT_SAMPLED: u8 = 24;
+
+/// The names of the reasons for which flows are left out by chance, so that the others tell of all.
+pub fn by_chance() -> [&'static str; 2] {
+    [BUDGET, NOT_SAMPLED].map(|number| MissedReason::Source(number).name())
+}
 
 /// Why packets were not tagged: the sink granted no lease, or did not answer.
 pub const NO_LEASE: &str = "no_lease";
@@ -58,7 +65,7 @@ const OF_SOURCE: [(u8, &str); 21] = [
     (17, "cannot_resize"),
     (18, "undone"),
     (21, NO_LEASE),
-    (24, "not_sampled"),
+    (NOT_SAMPLED, "not_sampled"),
     (25, "began_before_lease"),
     (27, "unproved"),
     (28, "left"),

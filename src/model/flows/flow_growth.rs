@@ -1,6 +1,6 @@
 //! The growth of a flow's counters between two readings.
 
-use crate::model::{FlowSlots, LatencyResolution, NodeId};
+use crate::model::{FlowSlots, FlowSquares, LatencyResolution, NodeId};
 
 /// The counters of a flow's record since the flow began.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -55,6 +55,7 @@ pub(in crate::model) struct FlowGrowth {
     pub packets: u64,
     pub bytes: u64,
     pub faults: FlowFaults,
+    pub squares: FlowSquares,
     pub latency_sum_ns: i64,
     /// `None` if the least, or the largest, latency may be an older one.
     pub latency_min_ns: Option<i32>,
@@ -77,6 +78,13 @@ impl FlowFaults {
         }
     }
 
+    /// Those of a flow with these faults, of which this number of packets arrived.
+    fn squares(&self, packets: u64) -> FlowSquares {
+        let lost = self.lost.saturating_sub(self.recovered);
+        let arrived = packets.saturating_sub(self.duplicates);
+        FlowSquares::of_flow(lost, arrived.saturating_add(lost))
+    }
+
     fn since(&self, before: &Self) -> Self {
         Self {
             lost: self.lost.saturating_sub(before.lost),
@@ -93,6 +101,7 @@ impl FlowCounts {
     /// What was counted since `before`.
     pub(in crate::model) fn since(&self, before: &FlowBase) -> FlowGrowth {
         let faults = before.faults.as_deref().copied().unwrap_or_default();
+        let now_faults = FlowFaults::of(self);
         let packets = self.packets.saturating_sub(before.packets);
         // Without packets there is no new extreme.
         let is_new = |older: bool| packets > 0 && (before.packets == 0 || older);
@@ -101,7 +110,10 @@ impl FlowCounts {
         FlowGrowth {
             packets,
             bytes: self.bytes.saturating_sub(before.bytes),
-            faults: FlowFaults::of(self).since(&faults),
+            faults: now_faults.since(&faults),
+            squares: now_faults
+                .squares(self.packets)
+                .since(faults.squares(before.packets)),
             latency_sum_ns: self.latency_sum_ns.wrapping_sub(before.latency_sum_ns),
             latency_min_ns: is_new(self.latency_min_ns < before.latency_min_ns)
                 .then_some(self.latency_min_ns),

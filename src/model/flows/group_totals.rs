@@ -96,6 +96,7 @@ impl FlowSums {
         to.duplicates += more.faults.duplicates;
         to.late += more.faults.late;
         to.restarts += u64::from(more.faults.restarts);
+        to.squares.add(more.squares);
         self.latency_sum_ns += i128::from(more.latency_sum_ns);
         for (bound_ns, count) in &more.slots {
             *self.slots.entry(*bound_ns).or_default() += u64::from(*count);

@@ -1,6 +1,6 @@
 //! Packets that sinks counted: sums of what their summaries report.
 
-use crate::model::{ClockSums, LatencyHistogram};
+use crate::model::{ClockSums, FlowSquares, LatencyHistogram};
 
 /// The packets that one or more summaries tell of. Sums can be merged in any order.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -15,6 +15,8 @@ pub struct Measured {
     pub recovered: u64,
     pub reordered: u64,
     pub duplicates: u64,
+    /// Those of the flows of groups.
+    pub squares: FlowSquares,
     pub latency: LatencyHistogram,
     /// The same latencies without the difference of the clocks, as far as that was known.
     pub corrected: ClockSums,
@@ -33,6 +35,7 @@ impl Measured {
         ] {
             *sum = sum.saturating_add(more);
         }
+        self.squares.add(other.squares);
         self.latency.merge(&other.latency);
         self.corrected.merge(&other.corrected);
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    BadHistogram, DistributionRecord, FlowKey, LatencyHistogram, NodeId, SlotRange,
+    BadHistogram, DistributionRecord, FlowKey, FlowSquares, LatencyHistogram, NodeId, SlotRange,
 };
 
 /// The longest name of a class in a report, in bytes.
@@ -62,6 +62,8 @@ pub struct SubjectTotals {
     pub duplicates: u64,
     pub late: u64,
     pub restarts: u64,
+    /// Those of the flows of a group; nothing of a single flow.
+    pub squares: FlowSquares,
     /// A part lacks the counts of slots outside `slots`, and its quantiles mean nothing. Number, sum, least and
     /// greatest are those of the whole.
     pub latency: LatencyHistogram,
@@ -78,6 +80,7 @@ impl SubjectTotals {
                 [totals.packets, totals.bytes, totals.lost, totals.recovered],
                 [totals.reordered, totals.duplicates],
                 [totals.late, totals.restarts],
+                totals.squares,
             )
         };
         counts(self) == counts(other) && self.latency.same_but_slots(&other.latency)
@@ -139,6 +142,9 @@ pub struct SummaryRecord {
     pub duplicates: u64,
     pub late: u64,
     pub restarts: u64,
+    /// Those of a group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub squares: Option<FlowSquares>,
     pub latency: DistributionRecord,
 }
 
@@ -159,6 +165,10 @@ impl From<&Summary> for SummaryRecord {
             duplicates: totals.duplicates,
             late: totals.late,
             restarts: totals.restarts,
+            squares: match &summary.subject {
+                SummarySubject::Group { .. } => Some(totals.squares),
+                SummarySubject::Flow { .. } => None,
+            },
             latency: DistributionRecord {
                 part: (!summary.is_whole()).then_some((from, to)),
                 ..(&totals.latency).into()
@@ -188,6 +198,7 @@ impl SummaryRecord {
             duplicates: self.duplicates,
             late: self.late,
             restarts: self.restarts,
+            squares: self.squares.unwrap_or_default(),
             latency: LatencyHistogram::of_record(&self.latency, slots)?,
             slots,
         })

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use crate::model::{FlowKey, LatencyResolution, NodeId, Summary, SummarySubject};
+use crate::model::{FlowKey, FlowSquares, LatencyResolution, NodeId, Summary, SummarySubject};
 
 /// The name of what a sink reports totals of.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -33,6 +33,7 @@ pub struct SummaryBase {
     pub seen_ns: u64,
     /// Packets, bytes, lost, recovered, reordered, duplicates.
     pub counts: [u64; 6],
+    pub squares: FlowSquares,
     /// The encoded histogram.
     pub latency: Box<[u8]>,
 }

@@ -4,8 +4,8 @@ use clap::ValueEnum;
 use serde::{Serialize, Serializer};
 
 use crate::model::{
-    CorrectedMean, FlowKey, FlowPods, LatencyFigures, LatencyResolution, LossSplit, Measured,
-    NodeId,
+    CorrectedMean, FlowKey, FlowPods, LatencyFigures, LatencyResolution, LossOfAll, LossSplit,
+    Measured, NodeId,
 };
 
 /// Figures of a subject: those of its reports, and those of all its packets if summaries came. Programs read what people
@@ -189,6 +189,9 @@ pub struct PairFigures {
     /// The loss by the hosts that dropped the packets, if any host reports drops.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss_split: Option<LossSplit>,
+    /// Only if a budget or a sample left flows out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_of_all: Option<LossOfAll>,
     #[serde(flatten)]
     pub figures: Figures,
 }
@@ -217,6 +220,9 @@ pub struct FlowFigures {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClassFigures {
     pub class: String,
+    /// As of a pair.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss_of_all: Option<LossOfAll>,
     #[serde(flatten)]
     pub figures: Figures,
 }

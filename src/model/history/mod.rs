@@ -10,6 +10,7 @@ mod history_queues;
 mod history_reader;
 mod history_tcp;
 mod history_tcp_hops;
+mod loss_of_all;
 mod pair_question;
 mod question;
 mod span;
@@ -36,6 +37,7 @@ pub use history_tcp::{
     LimitSeries, TcpGrouping, TcpGrowth, TcpSums,
 };
 pub use history_tcp_hops::{TcpHop, TcpHops};
+pub use loss_of_all::{ALIKE, HOLDS_PERCENT, LossOfAll};
 pub use pair_question::{OthersToo, PairAnswer};
 pub use question::Question;
 pub use span::Span;

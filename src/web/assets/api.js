@@ -116,7 +116,7 @@ export async function pairs(span, parameters, signal) {
     total: answer.total,
     groups: answer.groups && rowsOf(answer.groups).map(groupOf),
     pairs: answer.pairs.map(([source, sink, [flows, reports, packets, lost, reordered], latency, measured, latencies, corrected], i) => shown({
-      source, sink, last_ns: answer.last_ns[i], usual: answer.usual?.[`${source}>${sink}`], loss_split: answer.loss_splits?.[`${source}>${sink}`], flows, reports, packets, lost, reordered,
+      source, sink, last_ns: answer.last_ns[i], usual: answer.usual?.[`${source}>${sink}`], loss_split: answer.loss_splits?.[`${source}>${sink}`], loss_of_all: answer.loss_of_all?.[`${source}>${sink}`], flows, reports, packets, lost, reordered,
       latency: latency?.length && { samples: latency[0], p50_ns: latency[1], p90_ns: latency[2], p99_ns: latency[3], max_ns: latency[4], jitter_ns: latency[3] - latency[1] },
       measured: measured && measuredOf(measured, latencies, corrected),
     })),

@@ -146,11 +146,19 @@ export function hostTable(label, metric) {
   return new Table(label, [host, ...columns], { href: (row) => link({ view: "host", host: called(row.node) }), sort: () => {} });
 }
 
+// The interval of the loss of all flows, if some were left out and those that were measured tell it.
+function ofAllText(of) {
+  if (!of) return "–";
+  return of.least_ppb === null ? "not known" : `${share(of.least_ppb / 1e9)} to ${share(of.most_ppb / 1e9)}`;
+}
+
 export function figuresList(row) {
   const of = row.latency ?? {};
   const items = [
     ["loss", share(lossOf(row)), `${exact(row.lost)} of ${exact(row.packets)}`, severity("loss", lossOf(row), row)],
     ["usual loss", row.usual?.more_lost ? share(row.usual.loss) : "–", "of this pair in the last hours, or in this hour of earlier days"],
+    ["loss of all flows", ofAllText(row.loss_of_all), "A budget or a sample left flows out. With a probability of 95 %, the loss of all flows together is between these."],
+    ["measured", row.loss_of_all ? share(row.loss_of_all.measured_ppm / 1e6) : "–", "of the packets that rules ask for; a budget or a sample left out the other flows"],
     ["lost", exact(row.lost)], ["packets", count(row.packets), exact(row.packets)], ["reordered", exact(row.reordered)],
     ["min", latencyText(row, of.min_ns)], ["mean", meanText(row), clocksTitle(row).slice(2)], ["p50", latencyText(row, of.p50_ns)], ["p90", latencyText(row, of.p90_ns)],
     ["p99", latencyText(row, of.p99_ns), undefined, lateness(row)],

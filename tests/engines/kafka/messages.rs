@@ -80,6 +80,7 @@ fn added() -> Measured {
         recovered: 1,
         reordered: 1,
         duplicates: 1,
+        squares: FlowSquares::from_all([4, 8, 16]),
         latency,
         corrected: ClockSums {
             packets: 3,

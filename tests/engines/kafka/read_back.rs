@@ -473,6 +473,10 @@ fn summary(summary: &proto::Summary) -> SummaryRecord {
         duplicates: summary.duplicates,
         late: summary.late,
         restarts: summary.restarts,
+        squares: summary.squares.as_ref().map(|squares| {
+            let sums = [squares.lost, squares.lost_sent, squares.sent];
+            FlowSquares::from_all(sums.map(|sum| sum as i128))
+        }),
         latency: DistributionRecord {
             steps: u8_of(latency.steps),
             samples: latency.samples,
