@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -389,7 +389,13 @@ impl File {
 
 fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
-    let mut file = fs::File::open(path).map_err(|err| PlainError(&err).to_string())?;
+    let mut file = fs::File::open(path).map_err(|err| {
+        let hint = match err.kind() {
+            io::ErrorKind::NotFound => " (try another --config; hostint.toml(5) says how to write one)",
+            _ => "",
+        };
+        format!("{}{hint}", PlainError(&err))
+    })?;
     Read::take(&mut file, LONGEST + 1)
         .read_to_end(&mut bytes)
         .map_err(|err| PlainError(&err).to_string())?;

@@ -442,7 +442,8 @@ fn a_wrong_file_is_2_and_all_mistakes_are_said() {
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(
-        said.starts_with("cannot read config /nonexistent/hostint.toml: No such file"),
+        said.starts_with("cannot read config /nonexistent/hostint.toml: No such file")
+            && said.contains("(try another --config"),
         "{said}"
     );
     let output = check_config(&["/dev/zero"]);
