@@ -17,6 +17,7 @@ use hostint::model::{Arrival, Record};
 use hostint::os::clock;
 use hostint_testing::collector::Collector;
 use hostint_testing::synthetic::Synthetic;
+use hostint_testing::wanted::Wanted;
 use nix::sys::socket::{ControlMessage, MsgFlags, SockaddrIn, sendmsg};
 
 const ROUNDS: usize = 7;
@@ -344,14 +345,5 @@ const SECTIONS: [(&str, fn()); 6] = [
 ];
 
 fn main() {
-    // cargo bench adds --bench
-    let wanted: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|name| name != "--bench")
-        .collect();
-    for (name, run) in SECTIONS {
-        if wanted.is_empty() || wanted.iter().any(|section| section == name) {
-            run();
-        }
-    }
+    Wanted::run(&SECTIONS);
 }

@@ -28,6 +28,8 @@ mod transit;
 mod watchlist;
 mod ways;
 
+use hostint_testing::wanted::Wanted;
+
 const SECTIONS: [(&str, fn()); 22] = [
     ("steps", steps::run),
     ("ways", ways::run),
@@ -54,22 +56,10 @@ const SECTIONS: [(&str, fn()); 22] = [
 ];
 
 fn main() {
-    // cargo bench adds --bench
-    let wanted: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|name| name != "--bench")
-        .collect();
-    let unknown = wanted
-        .iter()
-        .find(|name| SECTIONS.iter().all(|(section, _)| section != name));
-    if let Some(name) = unknown {
-        let sections = SECTIONS.map(|(section, _)| section).join(", ");
-        eprintln!("no section {name}; there are {sections}");
-        std::process::exit(2);
-    }
+    let wanted = Wanted::of(SECTIONS.iter().map(|(name, _)| *name));
     for (name, run) in SECTIONS {
-        let by_itself = wanted.is_empty() && !name.starts_with("profile");
-        if name == "steps" || by_itself || wanted.iter().any(|section| section == name) {
+        let by_itself = wanted.are_all() && !name.starts_with("profile");
+        if name == "steps" || by_itself || wanted.name(name) {
             run();
         }
     }

@@ -6,6 +6,7 @@ use std::hint::black_box;
 use hostint::engines::{FedBatch, FedReport, Parcel, RunId};
 use hostint::os::clock;
 use hostint_testing::fed_reports::numbered;
+use hostint_testing::wanted::Wanted;
 
 mod clickhouse;
 mod ipfix;
@@ -57,20 +58,11 @@ fn network() -> hostint_testing::synthetic::Synthetic {
 }
 
 fn main() {
-    let wanted: Vec<_> = std::env::args()
-        .skip(1)
-        .filter(|arg| arg != "--bench")
-        .collect();
-    let sections: [(&str, fn()); 5] = [
+    Wanted::run(&[
         ("clickhouse", clickhouse::rows),
         ("clickhouse-disk", clickhouse::disk),
         ("ipfix", ipfix::run),
         ("kafka", kafka::messages),
         ("otlp", otlp::run),
-    ];
-    for (name, run) in sections {
-        if wanted.is_empty() || wanted.iter().any(|one| one == name) {
-            run();
-        }
-    }
+    ]);
 }

@@ -19,6 +19,7 @@ use hostint_testing::report_rules::Rules;
 use hostint_testing::simulation::{PROFILES, Profile, simulate};
 use hostint_testing::summary_simulation::{self, SummaryRules};
 use hostint_testing::synthetic::Synthetic;
+use hostint_testing::wanted::Wanted;
 use nix::time::{ClockId, clock_gettime};
 
 const HOSTS: u64 = 10_000;
@@ -353,14 +354,5 @@ const SECTIONS: [(&str, fn()); 4] = [
 ];
 
 fn main() {
-    // cargo bench adds --bench
-    let wanted: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|name| name != "--bench")
-        .collect();
-    for (name, run) in SECTIONS {
-        if wanted.is_empty() || wanted.iter().any(|section| section == name) {
-            run();
-        }
-    }
+    Wanted::run(&SECTIONS);
 }

@@ -391,7 +391,9 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let mut file = fs::File::open(path).map_err(|err| {
         let hint = match err.kind() {
-            io::ErrorKind::NotFound => " (try another --config; hostint.toml(5) says how to write one)",
+            io::ErrorKind::NotFound => {
+                " (try another --config; hostint.toml(5) says how to write one)"
+            }
             _ => "",
         };
         format!("{}{hint}", PlainError(&err))

@@ -70,5 +70,6 @@ pub mod told_simulation;
 pub mod transit_cases;
 pub mod under_traffic;
 pub mod verdict_samples;
+pub mod wanted;
 pub mod watched_pair;
 pub mod wire;
