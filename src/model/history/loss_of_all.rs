@@ -11,8 +11,8 @@ pub const HOLDS_PERCENT: u32 = 95;
 /// much count as one each, those that lost little together.
 const LEAST_FLOWS: f64 = 3.0;
 
-/// Parts of the packets that the same share was measured of may differ by this factor at most: else their losses do not
-/// count alike.
+/// The shares that were measured of single pairs and classes in ten minutes may differ by this factor at most: else what was
+/// measured more would count more.
 pub const ALIKE: f64 = 1.5;
 
 /// The loss of all flows that rules ask for, some of which a budget or a sample left out.
