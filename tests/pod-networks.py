@@ -5,7 +5,7 @@ Two nodes, an outside host with the collector, and pods that the plugins of Debi
 network namespaces. Each way is gone by TCP and UDP, first without hostint, then with it at each place. It ends with 1 if traffic is
 not whole, INT gets where no sink is, loss is reported that was none, or a cell is not as pod_networks/rows.py expects. KINDS="ptp
 vxlan" chooses kinds; ipvs, geneve, ipip, wireguard, ipvlan and netkit are those for which not every kernel has devices.
-SECONDS_OF_PODS=60 makes pods come and go for so long. Needs root, nft and iptables.
+SECONDS_OF_PODS=60 makes pods come and go for so long, WARM_SECONDS=20 is the time for leases before the ways are gone (5). Needs root, nft and iptables.
 """
 
 import json
@@ -131,7 +131,7 @@ class Run:
     def phase(self, place):
         """Goes all ways with hostint at a place; returns what became of each, and what was broken."""
         self.start(place)
-        end = time.monotonic() + 5
+        end = time.monotonic() + int(os.environ.get("WARM_SECONDS", "5"))
         while time.monotonic() < end:
             for way, proto in self.ways():
                 self.go(way, proto, WARM, **({"length": 3000} if proto == "tcp" else {"count": 2}))

@@ -14,6 +14,9 @@ use crate::os::{clock, tick, wait::Wait};
 /// The time from the end of one pass over a flow table to the next.
 pub const PASS: Duration = Duration::from_secs(1);
 
+/// The most after a pass that found no flow.
+const EMPTY_PASS: Duration = Duration::from_secs(10);
+
 /// The duty to walk over the source's flow table.
 pub struct WalkSourceFlows {
     sweeper: SourceSweeper,
@@ -49,7 +52,12 @@ impl<D: OnHost> Duty<D> for WalkSourceFlows {
             .sweeper
             .step(daemon.pins(), clock::realtime_ns(), idle_ns)?;
         if step.end {
-            self.due = tick::before(now) + PASS;
+            // What comes now is not idle before.
+            let rest = match self.sweeper.found_none() {
+                true => Duration::from_nanos(idle_ns).clamp(PASS, EMPTY_PASS),
+                false => PASS,
+            };
+            self.due = tick::before(now) + rest;
         }
         let took_ns = clock::thread_cpu_ns() - cpu_ns;
         let side = daemon.side_mut();

@@ -9,7 +9,7 @@ use crate::daemon::duties::PASS;
 use crate::daemon::duty::Duty;
 use crate::datapath::host::daemon_counters::DaemonCount;
 use crate::datapath::lease::grants;
-use crate::datapath::sink::sweeper::rest_after;
+use crate::datapath::sink::sweeper::{SweepStep, rest_after};
 use crate::os::{clock, tick, wait::Wait};
 
 /// The duty to end loss periods in time.
@@ -59,7 +59,13 @@ impl Duty<SinkDaemon> for WalkSinkFlows {
         }
         let cpu_ns = clock::thread_cpu_ns();
         let now_ns = clock::realtime_ns();
-        let step = daemon.flows.step(now_ns)?;
+        let step = match daemon.flows.is_still_empty(daemon.sink.begun_flows()?) {
+            true => SweepStep {
+                end: true,
+                ..SweepStep::default()
+            },
+            false => daemon.flows.step(now_ns)?,
+        };
         daemon.reports.summarize(step.summaries);
         let counts = &mut daemon.side.counts;
         counts.add(DaemonCount::FlowsExpired, step.removed);

@@ -2,6 +2,7 @@
 
 pub mod astray;
 pub(super) mod bound_program;
+mod chosen_flow;
 pub mod event_ring;
 pub mod events;
 mod fine_returns;

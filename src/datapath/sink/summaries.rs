@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::time::{Duration, Instant};
 
+use super::chosen_flow::ChosenFlow;
 use super::events::low16;
 use super::judged_flows::JudgedFlows;
 use super::reported_losses::ReportedLosses;
@@ -65,33 +66,6 @@ pub(in crate::datapath) struct Summaries {
     pub(in crate::datapath) left_out: u64,
 }
 
-/// A flow with its rank: losses, then bytes since the last pass.
-#[derive(Debug)]
-struct ChosenFlow {
-    rank: (u64, u64),
-    summary: Box<SummaryEvent>,
-}
-
-impl PartialEq for ChosenFlow {
-    fn eq(&self, other: &Self) -> bool {
-        self.rank == other.rank
-    }
-}
-
-impl Eq for ChosenFlow {}
-
-impl PartialOrd for ChosenFlow {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for ChosenFlow {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.rank.cmp(&other.rank)
-    }
-}
-
 impl Summaries {
     pub(in crate::datapath) fn new(now_ns: u64) -> Self {
         let now = Instant::now();
@@ -140,6 +114,10 @@ impl Summaries {
         }
     }
 
+    pub(in crate::datapath) fn is_due(&self) -> bool {
+        !self.are_off() && Instant::now() >= self.due
+    }
+
     pub(in crate::datapath) fn are_off(&self) -> bool {
         self.plan.period.is_zero()
     }
@@ -163,10 +141,10 @@ impl Summaries {
             self.since_ns = Some(1);
             return;
         }
-        let now = Instant::now();
-        if now < self.due {
+        if !self.is_due() {
             return;
         }
+        let now = Instant::now();
         self.refill(now);
         let margin_ns = 2 * loss_timeout.as_nanos() as u64;
         let mut since_ns = self.begun_ns.saturating_sub(margin_ns);

@@ -36,6 +36,8 @@ pub struct Sweeper {
     walker: Walker<sink_flow>,
     begins: bool,
     summaries: Summaries,
+    /// The number of flows that had begun when the pass began.
+    begun_flows: Option<u64>,
     seen: u64,
     tally: Option<Arc<Mutex<Tally>>>,
     /// The number of flows that the last complete pass saw.
@@ -59,6 +61,7 @@ impl Sweeper {
             walker: Walker::over(&sink.flows),
             begins: true,
             summaries: Summaries::new(clock::realtime_ns()),
+            begun_flows: None,
             seen: 0,
             tally: None,
             seen_in_pass: 0,
@@ -120,6 +123,17 @@ impl Sweeper {
             self.summaries.note_judged(key.into());
         }
         Ok(())
+    }
+
+    /// True instead of a pass over a table that is as empty as the last one found it: no flow began since, of the number that
+    /// began until now. Then the walk over its buckets would be all that an idle host does. A pass that summarises is made: what
+    /// fell silent is told some times.
+    pub fn is_still_empty(&mut self, begun_flows: u64) -> bool {
+        if !self.begins {
+            return false;
+        }
+        let began = self.begun_flows.replace(begun_flows) != Some(begun_flows);
+        !began && self.seen_in_pass == 0 && !self.summaries.is_due() && !self.is_tally_new()
     }
 
     /// The flows in the next slice of the table that need attention.
@@ -306,6 +320,11 @@ fn open_idle_ns(idle_ns: u64, flows: u32, capacity: u32) -> u64 {
 }
 
 impl SourceSweeper {
+    /// True if the last complete pass found no flow.
+    pub fn found_none(&self) -> bool {
+        self.seen_in_pass == 0
+    }
+
     /// Walks the next slice and removes flows that are idle for `idle_ns`. TCP connections in an encapsulation of their
     /// own are kept longer, until a FIN or RST is sent.
     pub fn step(&mut self, pins: &Pins, now_ns: u64, idle_ns: u64) -> io::Result<SweepStep> {

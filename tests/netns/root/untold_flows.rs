@@ -161,3 +161,41 @@ fn a_loss_is_told_though_the_flow_does_not_pay_for_it_and_whoever_read_it_before
     await_told(&mut sweeper, 3);
     await_quiet(&mut sweeper, 3);
 }
+
+#[test]
+fn an_empty_table_is_walked_again_when_a_flow_began_or_summaries_are_due() {
+    let own = OwnPins::new("empty-table");
+    let sink = own.load(64, 16);
+    let tally = Arc::default();
+    let mut sweeper = sweeper(&sink, &tally);
+    let plan = |period| SummaryPlan {
+        period,
+        report_bytes: 1,
+        copies: 1,
+        most_per_s: 10_000,
+    };
+    sweeper.set_summaries(SummaryPlan::default());
+    sweeper.set_summaries(plan(Duration::from_secs(3600)));
+    let cases = [
+        (0, false, false, "no pass was made"),
+        (0, false, true, "it was empty, and nothing began"),
+        (0, false, true, "the same"),
+        (1, true, false, "a flow began"),
+        (1, true, false, "it has a flow"),
+        (1, false, false, "it had a flow in the last pass"),
+        (1, false, true, "it is empty again"),
+    ];
+    for (begun_flows, has_flow, is_still_empty, sentence) in cases {
+        match has_flow {
+            true => set_flow(&sink, clock::realtime_ns(), 0),
+            false => drop(sink.flows.remove(&key()).unwrap()),
+        }
+        let said = sweeper.is_still_empty(begun_flows);
+        assert_eq!(said, is_still_empty, "{sentence}");
+        if !said {
+            pass(&mut sweeper);
+        }
+    }
+    sweeper.set_summaries(plan(Duration::from_nanos(1)));
+    assert!(!sweeper.is_still_empty(1), "summaries are due");
+}
