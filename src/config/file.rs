@@ -1,8 +1,6 @@
 //! The config file: tables of several kinds, read whole, with all mistakes and their lines.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -12,6 +10,7 @@ use toml::de::{DeString, DeValue};
 use super::catalogue;
 use super::collect::{CollectConfig, CollectOptions};
 use super::definition::command_of;
+use super::file_bytes::read_bytes;
 use super::lines::LineIndex;
 use super::mistake::{ConfigError, Fault, Mistake, in_order};
 use super::names_table;
@@ -31,10 +30,7 @@ use super::transit::{TransitOptions, TransitSetup};
 use super::value::kind_of;
 use super::watch::FileRules;
 use super::{one_node, static_form};
-use crate::model::{NodeId, PlainError, QueueRule, TrafficLimit, WatchPurpose, WatchRule};
-
-/// The longest file that is read, far longer than any real one: a device might never end.
-const LONGEST: u64 = 16 << 20;
+use crate::model::{NodeId, QueueRule, TrafficLimit, WatchPurpose, WatchRule};
 
 pub(super) const EMPTY_RULE: &str =
     "a rule without keys would watch every packet (try to = \"10.0.0.0/8\")";
@@ -385,24 +381,4 @@ impl File {
         mistakes.extend(self.check_one_node());
         in_order(mistakes);
     }
-}
-
-fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    let mut file = fs::File::open(path).map_err(|err| {
-        let hint = match err.kind() {
-            io::ErrorKind::NotFound => {
-                " (try another --config; hostint.toml(5) says how to write one)"
-            }
-            _ => "",
-        };
-        format!("{}{hint}", PlainError(&err))
-    })?;
-    Read::take(&mut file, LONGEST + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|err| PlainError(&err).to_string())?;
-    if bytes.len() as u64 > LONGEST {
-        return Err(format!("it is longer than {} MiB", LONGEST >> 20));
-    }
-    Ok(bytes)
 }

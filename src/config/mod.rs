@@ -12,6 +12,7 @@ mod drop_reasons;
 mod duration;
 mod engines;
 mod file;
+mod file_bytes;
 mod file_lists;
 mod heading;
 mod http;
