@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use hostint_testing::netns::{Daemon, Lab, await_that};
+use hostint_testing::open_files;
 use hostint_testing::scratch::Folder;
-use nix::libc;
 
 const SIZES: [usize; 3] = [1, 1_000, 10_000];
 const WATCHED: Duration = Duration::from_secs(20);
@@ -17,21 +17,6 @@ const WATCHED: Duration = Duration::from_secs(20);
 fn cpu_ns(pid: u64) -> u64 {
     let text = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).unwrap();
     text.split(' ').next().unwrap().parse().unwrap()
-}
-
-/// Each connection is a descriptor of this process.
-fn make_room_for_descriptors() {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: the limits are valid during the calls.
-    let result = unsafe {
-        libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit);
-        limit.rlim_cur = limit.rlim_max;
-        libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit)
-    };
-    assert_eq!(result, 0, "a process may use its limit");
 }
 
 /// The other ends of connections.
@@ -66,7 +51,8 @@ fn measure(daemon: &Daemon) -> f64 {
 }
 
 fn main() {
-    make_room_for_descriptors();
+    // Each connection is a descriptor of this process.
+    open_files::allow_most();
     let lab = Lab::new();
     let folder = Folder::create();
     let config = folder.name("rules.toml");

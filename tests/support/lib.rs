@@ -43,6 +43,7 @@ pub mod networks;
 pub mod next_version;
 pub mod nobody;
 pub mod numbers;
+pub mod open_files;
 pub mod own_pins;
 pub mod packets;
 pub mod path_samples;

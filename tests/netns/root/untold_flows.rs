@@ -43,13 +43,17 @@ fn set_flow_that_earned(sink: &Sink, (last_ns, lost): (u64, u64), earned_bytes: 
 fn sweeper(sink: &Sink, tally: &Arc<Mutex<Tally>>) -> Sweeper {
     let mut sweeper = Sweeper::new(sink, LOSS_TIMEOUT, Duration::from_secs(600)).unwrap();
     sweeper.set_tally(Arc::clone(tally));
-    sweeper.set_summaries(SummaryPlan {
-        period: PERIOD,
+    sweeper.set_summaries(plan(PERIOD));
+    sweeper
+}
+
+fn plan(period: Duration) -> SummaryPlan {
+    SummaryPlan {
+        period,
         report_bytes: 1,
         copies: 1,
         most_per_s: 10_000,
-    });
-    sweeper
+    }
 }
 
 /// Walks over the whole table. Returns the losses in the flow's summaries.
@@ -168,12 +172,6 @@ fn an_empty_table_is_walked_again_when_a_flow_began_or_summaries_are_due() {
     let sink = own.load(64, 16);
     let tally = Arc::default();
     let mut sweeper = sweeper(&sink, &tally);
-    let plan = |period| SummaryPlan {
-        period,
-        report_bytes: 1,
-        copies: 1,
-        most_per_s: 10_000,
-    };
     sweeper.set_summaries(SummaryPlan::default());
     sweeper.set_summaries(plan(Duration::from_secs(3600)));
     let cases = [

@@ -1,12 +1,13 @@
 //! Programs that stay loaded from one test to the next: the verifier takes longer for them than most tests for all else.
 
 use std::ops::Deref;
-use std::sync::{Mutex, Once};
+use std::sync::Mutex;
 use std::thread;
 
 use libbpf_rs::skel::Skel;
 use libbpf_rs::{MapCore, MapFlags, MapType, RingBufferBuilder};
-use nix::libc;
+
+use crate::open_files;
 
 /// The most that wait for a test. Their maps take some ten megabytes each.
 const MOST: usize = 16;
@@ -35,7 +36,8 @@ impl<S: Skel<'static>> Loaded<S> {
                 object
             }
             None => {
-                OPEN_FILES.call_once(allow_open_files);
+                // Each program and each map of theirs is an open file.
+                open_files::allow_most();
                 load()
             }
         };
@@ -45,23 +47,6 @@ impl<S: Skel<'static>> Loaded<S> {
             owner: self,
         }
     }
-}
-
-static OPEN_FILES: Once = Once::new();
-
-/// Each program and each map of theirs is an open file: more of them than the 1024 that most systems begin with.
-fn allow_open_files() {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: the first call fills in the limit, which the second one reads.
-    let raised = unsafe {
-        libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit);
-        limit.rlim_cur = limit.rlim_max;
-        libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit)
-    };
-    assert_eq!(raised, 0, "a process may raise its limit that far");
 }
 
 /// A test has it; then it waits for the next one.
