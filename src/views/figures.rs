@@ -95,7 +95,7 @@ pub(super) fn of_all_text(loss: &LossOfAll) -> String {
             of_ppb(least),
             of_ppb(most)
         ),
-        None => "that is too little to tell the loss of all flows".to_owned(),
+        None => "from them the loss of all flows cannot be told".to_owned(),
     };
     format!("{measured} of the packets were measured, by a budget or a sample; {of_all}")
 }
