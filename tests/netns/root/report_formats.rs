@@ -8,7 +8,6 @@ use std::time::Duration;
 use hostint::collector::{ReportGroup, decode};
 use hostint::model::{Body, Observation, ReportVersion};
 use hostint_testing::netns::{Lab, await_that};
-use serde_json::Value;
 
 /// A file with these datagrams to the report port, as tshark reads it.
 fn capture(name: &str, datagrams: &[Vec<u8>]) -> std::path::PathBuf {
@@ -149,14 +148,8 @@ fn every_format_tells_real_traffic_to_our_collector_and_to_wireshark() {
             ReportVersion::V20 => assert!(sent_datagrams < sent, "{sent_datagrams} of {sent}"),
             _ => assert_eq!(sent_datagrams, sent),
         }
-        let lines = || -> Vec<Value> {
-            let text = collect.stdout();
-            text.lines()
-                .map(|line| serde_json::from_str(line).unwrap())
-                .collect()
-        };
         await_that("the other collector has as many", || {
-            2 * lines().len() as u64 == sent
+            2 * collect.json_lines().len() as u64 == sent
         });
         assert_eq!(collect.end(), Some(0));
         assert!(
