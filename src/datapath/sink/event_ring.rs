@@ -6,13 +6,14 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::ptr::{self, NonNull};
 use std::time::{Duration, Instant};
 
-use libbpf_rs::MapHandle;
 use libbpf_rs::libbpf_sys;
+use libbpf_rs::{MapCore, MapHandle};
 
 use crate::os::wait::Wait;
 
-/// The pause behind events: those that follow are not worth a wake-up each.
-const REST: Duration = Duration::from_millis(10);
+/// Events that may come in a millisecond, in bytes. A ring has room for those of the pause behind events: those that follow
+/// are not worth a wake-up each.
+const BYTES_IN_A_MS: u32 = 40 * 1024;
 
 /// Where the bytes of an event go while `drain` runs.
 struct Taker {
@@ -55,6 +56,10 @@ impl EventRing {
         })
     }
 
+    fn rest(&self) -> Duration {
+        Duration::from_millis(u64::from(self.map.max_entries() / BYTES_IN_A_MS))
+    }
+
     /// Lets the daemon wake for the next event, or at the end of the rest behind the last ones.
     pub fn wakes<'a>(&'a self, wait: &mut Wait<'a>) {
         match self.rests_until {
@@ -75,7 +80,7 @@ impl EventRing {
         // SAFETY: the ring is open; the taker calls `take`, which lives until the call has returned.
         let consumed = unsafe { libbpf_sys::ring_buffer__consume(self.ring.as_ptr()) };
         self.taker.call = None;
-        self.rests_until = (consumed > 0).then(|| Instant::now() + REST);
+        self.rests_until = (consumed > 0).then(|| Instant::now() + self.rest());
         if consumed < 0 {
             return Err(io::Error::from_raw_os_error(-consumed));
         }
