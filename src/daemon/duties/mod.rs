@@ -30,4 +30,4 @@ pub use option_room::MakeOptionRoom;
 pub use own_host::FollowHost;
 pub use rule_names::{FollowRules, HasRules};
 pub use rules::{HasFileRules, SetFileRules};
-pub use source_flows::{PASS, WalkSourceFlows};
+pub use source_flows::{WalkSourceFlows, rest_of_passes};

@@ -11,9 +11,14 @@ use crate::datapath::sink::sweeper::{SourceSweeper, rest_after};
 use crate::datapath::source::source_links;
 use crate::os::{clock, tick, wait::Wait};
 
-/// The time from the end of one pass over a flow table to the next.
-pub const PASS: Duration = Duration::from_secs(1);
+/// The time from the end of one pass over a flow table to the next: a small part of that after which flows are idle, because a
+/// pass reads all of them.
+pub fn rest_of_passes(idle_ns: u64) -> Duration {
+    Duration::from_nanos(idle_ns / 32).clamp(PASS, LONG_PASS)
+}
 
+const PASS: Duration = Duration::from_secs(1);
+const LONG_PASS: Duration = Duration::from_secs(4);
 /// The most after a pass that found no flow.
 const EMPTY_PASS: Duration = Duration::from_secs(10);
 
@@ -21,6 +26,8 @@ const EMPTY_PASS: Duration = Duration::from_secs(10);
 pub struct WalkSourceFlows {
     sweeper: SourceSweeper,
     due: Instant,
+    /// After which time flows are idle, in the pass that goes on.
+    idle_ns: Option<u64>,
 }
 
 impl WalkSourceFlows {
@@ -28,6 +35,7 @@ impl WalkSourceFlows {
         Self {
             sweeper: SourceSweeper::default(),
             due: Instant::now(),
+            idle_ns: None,
         }
     }
 }
@@ -46,16 +54,21 @@ impl<D: OnHost> Duty<D> for WalkSourceFlows {
             return Ok(());
         }
         let cpu_ns = clock::thread_cpu_ns();
-        let idle_ns = source_links::idle_timeout_ns(daemon.pins())?
-            .unwrap_or(daemon.idle_flow_timeout().as_ns());
+        let idle_ns = match self.idle_ns {
+            Some(idle_ns) => idle_ns,
+            None => source_links::idle_timeout_ns(daemon.pins())?
+                .unwrap_or(daemon.idle_flow_timeout().as_ns()),
+        };
+        self.idle_ns = Some(idle_ns);
         let step = self
             .sweeper
             .step(daemon.pins(), clock::realtime_ns(), idle_ns)?;
         if step.end {
+            self.idle_ns = None;
             // What comes now is not idle before.
             let rest = match self.sweeper.found_none() {
                 true => Duration::from_nanos(idle_ns).clamp(PASS, EMPTY_PASS),
-                false => PASS,
+                false => rest_of_passes(idle_ns),
             };
             self.due = tick::before(now) + rest;
         }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::state::SinkDaemon;
-use crate::daemon::duties::PASS;
+use crate::daemon::duties::rest_of_passes;
 use crate::daemon::duty::Duty;
 use crate::datapath::host::daemon_counters::DaemonCount;
 use crate::datapath::lease::grants;
@@ -42,6 +42,13 @@ impl WalkSinkFlows {
             due: Instant::now(),
         }
     }
+
+    /// When the next slice is to be walked. A pass begins early if it has to summarise.
+    fn next(&self, daemon: &SinkDaemon) -> Instant {
+        let summaries = daemon.flows.summaries_due();
+        let due = summaries.map_or(self.due, |due| due.min(self.due));
+        due.max(daemon.side.walks_rest_until)
+    }
 }
 
 impl Duty<SinkDaemon> for WalkSinkFlows {
@@ -50,16 +57,17 @@ impl Duty<SinkDaemon> for WalkSinkFlows {
     }
 
     fn wakes<'a>(&'a self, daemon: &'a SinkDaemon, wait: &mut Wait<'a>) {
-        wait.until(self.due.max(daemon.side.walks_rest_until));
+        wait.until(self.next(daemon));
     }
 
     fn turn(&mut self, daemon: &mut SinkDaemon, now: Instant) -> Result<()> {
-        if now < self.due.max(daemon.side.walks_rest_until) {
+        if now < self.next(daemon) {
             return Ok(());
         }
         let cpu_ns = clock::thread_cpu_ns();
         let now_ns = clock::realtime_ns();
-        let step = match daemon.flows.is_still_empty(daemon.sink.begun_flows()?) {
+        let begun_flows = || daemon.sink.begun_flows();
+        let step = match daemon.flows.is_still_empty(begun_flows)? {
             true => SweepStep {
                 end: true,
                 ..SweepStep::default()
@@ -72,7 +80,8 @@ impl Duty<SinkDaemon> for WalkSinkFlows {
         if step.end {
             grants::expire(&daemon.sink.grants, &daemon.sink.grants_serial)?;
             counts.add(DaemonCount::Sweeps, 1);
-            self.due = tick::before(now) + PASS;
+            let idle = daemon.plan.config.idle_flow_timeout;
+            self.due = tick::before(now) + rest_of_passes(idle.as_ns());
         }
         let took_ns = clock::thread_cpu_ns() - cpu_ns;
         counts.add(DaemonCount::SweepCpuNs, took_ns);

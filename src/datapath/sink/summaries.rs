@@ -114,8 +114,13 @@ impl Summaries {
         }
     }
 
+    /// When the next ones are due, unless they are off.
+    pub(in crate::datapath) fn due(&self) -> Option<Instant> {
+        (!self.are_off()).then_some(self.due)
+    }
+
     pub(in crate::datapath) fn is_due(&self) -> bool {
-        !self.are_off() && Instant::now() >= self.due
+        self.due().is_some_and(|due| Instant::now() >= due)
     }
 
     pub(in crate::datapath) fn are_off(&self) -> bool {

@@ -128,12 +128,21 @@ impl Sweeper {
     /// True instead of a pass over a table that is as empty as the last one found it: no flow began since, of the number that
     /// began until now. Then the walk over its buckets would be all that an idle host does. A pass that summarises is made: what
     /// fell silent is told some times.
-    pub fn is_still_empty(&mut self, begun_flows: u64) -> bool {
+    pub fn is_still_empty(
+        &mut self,
+        begun_flows: impl FnOnce() -> io::Result<u64>,
+    ) -> io::Result<bool> {
         if !self.begins {
-            return false;
+            return Ok(false);
         }
+        let begun_flows = begun_flows()?;
         let began = self.begun_flows.replace(begun_flows) != Some(begun_flows);
-        !began && self.seen_in_pass == 0 && !self.summaries.is_due() && !self.is_tally_new()
+        Ok(!began && self.seen_in_pass == 0 && !self.summaries.is_due() && !self.is_tally_new())
+    }
+
+    /// When a pass that summarises is to begin, if none goes on.
+    pub fn summaries_due(&self) -> Option<Instant> {
+        self.begins.then(|| self.summaries.due()).flatten()
     }
 
     /// The flows in the next slice of the table that need attention.

@@ -7,25 +7,15 @@ use serde_json::Value;
 
 use crate::exchange::flow;
 
-/// What the collector wrote, but for a line whose end it has not written yet.
-fn whole_lines(collect: &Daemon) -> Vec<Value> {
-    let text = collect.stdout();
-    let (whole, _) = text.rsplit_once('\n').unwrap_or_default();
-    let lines = whole.lines().map(serde_json::from_str);
-    lines.map(Result::unwrap).collect()
-}
-
 /// What the collector wrote about all packets from node 1, oldest first.
 fn groups(collect: &Daemon) -> Vec<Value> {
-    let mut lines = whole_lines(collect);
-    lines.retain(|line| line["kind"] == "group-summary");
-    lines
+    collect.json_lines_of("group-summary")
 }
 
 /// What the collector wrote about flows to this port, oldest first.
 fn summaries(collect: &Daemon, port: u16) -> Vec<Value> {
-    let mut lines = whole_lines(collect);
-    lines.retain(|line| line["kind"] == "flow-summary" && line["flow"]["dport"] == port);
+    let mut lines = collect.json_lines_of("flow-summary");
+    lines.retain(|line| line["flow"]["dport"] == port);
     lines
 }
 
@@ -163,8 +153,8 @@ fn a_flow_that_is_forgotten_is_summarised_a_last_time() {
 
 #[test]
 fn summaries_begin_and_end_with_the_file() {
-    const SETTINGS: &str =
-        "[sink]\ndev = \"b0\"\nnode-id = 2\ncollector = \"127.0.0.1\"\nallow = \"10.9.1.0/24\"\n";
+    const SETTINGS: &str = "[sink]\ndev = \"b0\"\nnode-id = 2\ncollector = \"127.0.0.1\"\n\
+                            allow = \"10.9.1.0/24\"\nidle-flow-timeout = \"30s\"\n";
     let lab = Lab::new();
     let collect = collector(&lab.b);
     let file = std::env::temp_dir().join(format!("{}.toml", lab.b.ns));
@@ -346,15 +336,7 @@ fn the_budget_goes_to_groups_and_then_to_flows_with_losses() {
     let to: Vec<_> = (6000..6006)
         .map(|port| lab.b.udp(&format!("10.9.2.1:{port}")))
         .collect();
-    let told = || -> Vec<Value> {
-        let lines = collect.stdout();
-        let lines = lines
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap());
-        lines
-            .filter(|line: &Value| line["kind"] == "flow-summary")
-            .collect()
-    };
+    let told = || collect.json_lines_of("flow-summary");
     await_that("three flows are told", || {
         for port in 6000..6006 {
             // The others have more bytes.

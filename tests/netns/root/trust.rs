@@ -59,7 +59,7 @@ fn only_hosts_with_a_lease_or_in_an_allowed_prefix_are_stripped() {
             let name = format!("{}, {hook}", case.name);
             let lab = Lab::new();
             let _b = lab.b.leasing_sink(&format!(
-                "--dev b0 --node-id 2 --hook {hook} --collector 10.9.2.1 {}",
+                "--dev b0 --node-id 2 --hook {hook} --collector 10.9.2.1 --idle-flow-timeout 30s {}",
                 case.flags
             ));
             tag_anyway(&lab);
@@ -144,7 +144,8 @@ fn reports_are_never_more_than_the_traffic_they_are_about() {
              nft 'add rule ip reports count udp dport 32766 counter name sent'");
         // Nothing but what flows pay for with their own bytes limits the reports. a tags what b's reports are
         // answered with, b tags what it sends to a: reports about reports there could be.
-        let limits = "--max-new-flows 0 --max-reports 0 --report-period 10ms --bucket-hold 1ms";
+        let limits = "--max-new-flows 0 --max-reports 0 --report-period 10ms --bucket-hold 1ms \
+                      --idle-flow-timeout 30s";
         let _a = lab
             .a
             .sink(&format!("--dev a0 --node-id 1 {limits} --report-to-sender"));
