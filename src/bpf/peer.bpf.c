@@ -6,6 +6,7 @@
  */
 #include "kernel/kernel.h"
 #include "packet/ip_headers.h"
+#include "peer/counters.h"
 #include "peer/mss.h"
 #include "peer/icmp_error.h"
 
@@ -48,6 +49,8 @@ int source_peer(struct __sk_buff *ctx)
 {
 	struct ip_headers ip;
 
+	/* The budget has to know how often the host's programs ran. */
+	count_peer(COUNT_PEER_SEEN, ctx->len);
 	if (is_data(ctx) || !read_outer_ip(ctx, &ip))
 		return TCX_NEXT;
 	if (ip.protocol == IPPROTO_TCP)

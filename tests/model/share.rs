@@ -103,6 +103,7 @@ fn work_costs_what_its_runs_cost() {
         tagged: 2_000,
         tagged_flows: 10,
         received: 3,
+        seen: 7,
         ..HostWork::default()
     };
     let more = now.since(before);
@@ -111,7 +112,13 @@ fn work_costs_what_its_runs_cost() {
     let at = |step_ns| more.cost(step_ns, 7_000);
     assert!(at(200).leaving == 2 * at(100).leaving);
     assert!(at(200).arriving == 2 * at(100).arriving);
-    assert_eq!(at(200).besides, 7_000, "the daemon's own");
+    let alone = HostWork {
+        seen: more.received,
+        ..more
+    };
+    let daemons = alone.cost(200, 7_000).besides;
+    assert_eq!(daemons, 7_000, "the daemon's own");
+    assert!(at(200).besides > daemons, "packets without INT");
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub fn assert_becomes(
     assert_eq!(ran.verdict, TCX_NEXT, "{sentence}: verdict");
     assert_eq!(ran.bytes, expected, "{sentence}: bytes");
     let mut counted = vec![(0, 0); peer_counter::COUNT_PEER_MAX.0 as usize];
-    if let Some(reason) = reason {
+    for reason in reason.into_iter().chain([peer_counter::COUNT_PEER_SEEN]) {
         counted[reason.0 as usize] = (1, frame.len() as u64);
     }
     assert_eq!(peer.counters(), counted, "{sentence}: counters");

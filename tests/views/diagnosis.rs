@@ -52,6 +52,7 @@ const NO_REASON: &[&str] = &[
     "encapsulated",
     "staged",
     "report",
+    "seen",
     "mss_clamped",
     "mss_signed",
     "icmp_translated",

@@ -9,7 +9,7 @@ use crate::daemon::duty::Duty;
 use crate::daemon::on_host::OnHost;
 use crate::datapath::host::counters;
 use crate::datapath::host::step;
-use crate::datapath::kernel::map_names::{SINK_COUNTERS, SOURCE_COUNTERS};
+use crate::datapath::kernel::map_names::{PEER_COUNTERS, SINK_COUNTERS, SOURCE_COUNTERS};
 use crate::datapath::kernel::pins::Pins;
 use crate::model::{BudgetStatus, CpuBudget, HostWork, Share, Spent};
 use crate::os::{clock, kernel, log};
@@ -74,12 +74,27 @@ impl KeepBudget {
 
 /// What the programs of this host have done.
 fn work(pins: &Pins) -> io::Result<HostWork> {
-    let [tagged, tagged_merged, tagged_flows, roomless, left_out] = counters::packets_of(
+    let [
+        tagged,
+        tagged_merged,
+        tagged_flows,
+        roomless,
+        left_out,
+        unwatched,
+    ] = counters::packets_of(
         pins,
         SOURCE_COUNTERS,
         counters::SOURCE,
-        ["tagged", "merged", "flow_new", "no_option", "budget"],
+        [
+            "tagged",
+            "merged",
+            "flow_new",
+            "no_option",
+            "budget",
+            "unwatched",
+        ],
     )?;
+    let [seen] = counters::packets_of(pins, PEER_COUNTERS, counters::PEER, ["seen"])?;
     let [received, received_merged, received_flows] = counters::packets_of(
         pins,
         SINK_COUNTERS,
@@ -90,7 +105,8 @@ fn work(pins: &Pins) -> io::Result<HostWork> {
         tagged: tagged.saturating_sub(tagged_merged),
         tagged_flows,
         roomless,
-        left_out,
+        left_alone: left_out + unwatched,
+        seen,
         received: received.saturating_sub(received_merged),
         received_flows,
     })

@@ -119,6 +119,7 @@ pub const SOURCE: &[CounterMeaning] = meanings! { source_counter:
 
 /// The counters of the source's peer program.
 pub const PEER: &[CounterMeaning] = meanings! { peer_counter:
+    COUNT_PEER_SEEN "seen" "packets that came in where others are tagged, with INT and without",
     COUNT_PEER_MSS_CLAMPED "mss_clamped" "TCP connections whose MSS was lowered to leave room for INT",
     COUNT_PEER_MSS_SIGNED "mss_signed" "SYNs that are signed (TCP-AO, MD5), whose MSS stays as it is",
     COUNT_PEER_ICMP_TRANSLATED "icmp_translated" "ICMP errors about tagged packets, rewritten for the original packet",

@@ -14,7 +14,10 @@ pub struct HostWork {
     pub tagged: u64,
     pub tagged_flows: u64,
     pub roomless: u64,
-    pub left_out: u64,
+    /// Packets that no rule and no share wants.
+    pub left_alone: u64,
+    /// Packets that arrive, with INT and without.
+    pub seen: u64,
     pub received: u64,
     pub received_flows: u64,
 }
@@ -26,7 +29,7 @@ pub struct Spent {
     pub leaving: u64,
     /// For packets that arrive, which other hosts can spare it.
     pub arriving: u64,
-    /// What no share spares, as the daemon's own work.
+    /// What no share spares, as the daemon's own work, and packets without INT.
     pub besides: u64,
 }
 
@@ -36,7 +39,9 @@ const TAGGED: u64 = 700;
 const RECEIVED: u64 = 700;
 /// A segment without room for an option: a connection's first and last one, for the most part.
 const ROOMLESS: u64 = 1_900;
-const LEFT_OUT: u64 = 35;
+/// A packet that leaves or arrives without INT: the programs, and running any in their place.
+const LEFT_ALONE: u64 = 40;
+const PASSED: u64 = 50;
 /// A flow that is in no table yet.
 const TAGGED_FLOW: u64 = 2_000;
 const RECEIVED_FLOW: u64 = 2_500;
@@ -60,7 +65,8 @@ impl HostWork {
             tagged: more(self.tagged, before.tagged),
             tagged_flows: more(self.tagged_flows, before.tagged_flows),
             roomless: more(self.roomless, before.roomless),
-            left_out: more(self.left_out, before.left_out),
+            left_alone: more(self.left_alone, before.left_alone),
+            seen: more(self.seen, before.seen),
             received: more(self.received, before.received),
             received_flows: more(self.received_flows, before.received_flows),
         }
@@ -69,12 +75,13 @@ impl HostWork {
     /// Its CPU time, and that of the daemons.
     pub fn cost(self, step_ns: u32, daemons_ns: u64) -> Spent {
         let time = |hundredths: u64| hundredths * u64::from(step_ns) / 100;
+        let passed = self.seen.saturating_sub(self.received);
         Spent {
             leaving: time(
                 self.tagged * TAGGED + self.roomless * ROOMLESS + self.tagged_flows * TAGGED_FLOW,
             ),
             arriving: time(self.received * RECEIVED + self.received_flows * RECEIVED_FLOW),
-            besides: daemons_ns + time(self.left_out * LEFT_OUT),
+            besides: daemons_ns + time(self.left_alone * LEFT_ALONE + passed * PASSED),
         }
     }
 }
