@@ -6,12 +6,14 @@ use std::net::TcpStream;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use hostint::datapath::kernel::links::Hook;
 use hostint_testing::netns::{Daemon, Host, Lab, await_that};
 use hostint_testing::scratch::Folder;
 use hostint_testing::watched_pair;
 
 use crate::parts;
 use crate::profile;
+use crate::programs::Noop;
 use crate::rounds::{Rounds, print_row};
 
 const ROUNDS: usize = 15;
@@ -270,14 +272,22 @@ pub fn profile() {
     }
 }
 
-/// Connections for 10 s, so that the share of flows is what the budget allows, and requests, with nothing attached in turn.
+/// Connections for 10 s, so that the share of flows is what the budget allows, and requests, with nothing attached, and programs
+/// that do nothing at the same places, in turn.
 pub fn budget() {
     println!(
         "budget: short connections and requests of ab, sinks and sources, by what each host may take of the CPUs' time"
     );
     let folder = Folder::create();
     configure(&folder);
-    let nothing = Case::new(With::Nothing, &folder);
+    let [nothing, beside] = [0; 2].map(|_| Case::new(With::Nothing, &folder));
+    let noop = Noop::load();
+    let hosts = [(&beside.lab.a, "a0"), (&beside.lab.b, "b0")];
+    let places = [Hook::TcxIngress, Hook::TcxIngress, Hook::TcxEgress];
+    let _noops: Vec<_> = hosts
+        .into_iter()
+        .flat_map(|(host, dev)| places.map(|place| noop.attach(host, dev, place)))
+        .collect();
     for budget in BUDGETS {
         let case = Case::with_budget(With::Both, budget, &folder);
         for (what, requests, keep) in [("connections", 60_000, false), ("requests", 160_000, true)]
@@ -286,14 +296,21 @@ pub fn budget() {
             while begun.elapsed() < Duration::from_secs(10) {
                 case.http(requests, keep);
             }
-            let work = |of: usize| [&nothing, &case][of].http(requests, keep).in_a_second;
-            let rounds = Rounds::repeat(5, 2, work);
+            let cases = [&nothing, &beside, &case];
+            let work = |of: usize| cases[of].http(requests, keep).in_a_second;
+            let rounds = Rounds::repeat(5, cases.len(), work);
             let figures = case.lab.a.figures();
             let told = &figures["budget"];
             let (flows, ppm) = (&told["one_flow_in"], told["spent_ppm"].as_f64());
             let spent = ppm.unwrap_or_default() / 10_000.0;
             print_row(
                 &format!("{what}, {budget}: one flow in {flows}, {spent:.2}% spent"),
+                rounds.median(2),
+                "/s",
+                Some((rounds.ratio(2, 0), "nothing attached")),
+            );
+            print_row(
+                "  programs that do nothing",
                 rounds.median(1),
                 "/s",
                 Some((rounds.ratio(1, 0), "nothing attached")),

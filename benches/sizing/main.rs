@@ -1,6 +1,7 @@
 //! How many reports a network of 10,000 hosts makes, and what they are to one collector:
-//! `cargo bench --bench sizing -- [model] [load] [summaries] [told]`. Needs no privileges; as root sockets have room for more.
+//! `cargo bench --bench sizing -- [model] [load] [summaries] [told] [budget]`. Needs no privileges; as root sockets have room for more.
 
+mod budget;
 mod told;
 
 use std::fs;
@@ -346,11 +347,12 @@ fn summaries() {
     }
 }
 
-const SECTIONS: [(&str, fn()); 4] = [
+const SECTIONS: [(&str, fn()); 5] = [
     ("model", model),
     ("load", load),
     ("summaries", summaries),
     ("told", told::run),
+    ("budget", budget::run),
 ];
 
 fn main() {
