@@ -15,7 +15,7 @@ use super::lines::LineIndex;
 use super::mistake::{Fault, Mistake};
 use super::number::number_problem;
 use super::origin::Origin;
-use super::value::{Word, shown, words};
+use super::value::{Word, either, shown, words};
 
 /// A key of the file.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -225,14 +225,6 @@ pub fn shortened(text: &str) -> String {
     }
     let start: String = text.chars().take(LONGEST).collect();
     format!("{start:?}...")
-}
-
-fn either(names: &[String]) -> String {
-    match names {
-        [one] => one.clone(),
-        [all @ .., last] => format!("{} or {last}", all.join(", ")),
-        [] => String::new(),
-    }
 }
 
 impl<O: Args + Default> SettingsTable<O> {

@@ -78,7 +78,9 @@ pub fn is_list(arg: &Arg) -> bool {
 /// The words that a value gives its flag, and the misfits in it.
 pub fn words(arg: &Arg, value: &Spanned<DeValue<'_>>) -> (Vec<Word>, Vec<Misfit>) {
     let (mut words, mut misfits) = (Vec::new(), Vec::new());
-    let mut take = |value: &Spanned<DeValue<'_>>| match word(ValueKind::of(arg), value.get_ref()) {
+    let kind = ValueKind::of(arg);
+    let expected = expected(arg, kind);
+    let mut take = |value: &Spanned<DeValue<'_>>| match word(kind, &expected, value.get_ref()) {
         Ok(text) => words.push(Word {
             span: value.span(),
             text,
@@ -103,8 +105,18 @@ pub fn words(arg: &Arg, value: &Spanned<DeValue<'_>>) -> (Vec<Word>, Vec<Misfit>
     (words, misfits)
 }
 
-fn word(kind: ValueKind, value: &DeValue<'_>) -> Result<String, String> {
-    let expected = kind.name();
+/// The values that a setting may have, if they are few and have names, and their type if not.
+fn expected(arg: &Arg, kind: ValueKind) -> String {
+    let names = arg.get_possible_values();
+    let names = names.iter().map(|value| format!("{:?}", value.get_name()));
+    let names: Vec<String> = names.collect();
+    match kind {
+        ValueKind::Text if !names.is_empty() => either(&names),
+        _ => kind.name().to_owned(),
+    }
+}
+
+fn word(kind: ValueKind, expected: &str, value: &DeValue<'_>) -> Result<String, String> {
     match (kind, value) {
         (ValueKind::Text | ValueKind::Time | ValueKind::NumberOrText, DeValue::String(text))
             if text.is_empty() =>
@@ -127,7 +139,19 @@ fn word(kind: ValueKind, value: &DeValue<'_>) -> Result<String, String> {
         (ValueKind::Truth, DeValue::String(text)) if text == "true" || text == "false" => Err(
             format!("a string (expected {expected}; try {text} without quotes)"),
         ),
+        (ValueKind::Text, DeValue::Boolean(on)) => {
+            Err(format!("{on} without quotes (expected {expected})"))
+        }
         (_, value) => Err(format!("{} (expected {expected})", kind_of(value))),
+    }
+}
+
+/// Names, one of which is to be chosen.
+pub fn either(names: &[String]) -> String {
+    match names {
+        [one] => one.clone(),
+        [all @ .., last] => format!("{} or {last}", all.join(", ")),
+        [] => String::new(),
     }
 }
 
@@ -150,7 +174,7 @@ pub fn kind_of(value: &DeValue<'_>) -> &'static str {
         DeValue::String(_) => "a string",
         DeValue::Integer(_) => "a number",
         DeValue::Float(_) => "a number with a fraction",
-        DeValue::Boolean(_) => "true or false without quotes",
+        DeValue::Boolean(_) => "true or false",
         DeValue::Datetime(_) => "a date or time",
         DeValue::Array(_) => "a list",
         DeValue::Table(_) => "a table",
