@@ -3,6 +3,8 @@
 use hostint_testing::netns::{Daemon, Lab, await_that, with_form};
 use hostint_testing::watched_pair::is_settled;
 
+use crate::programs::AttachedNoop;
+
 /// Where the sinks are.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SinkAt {
@@ -40,11 +42,15 @@ pub struct Setup {
     pub watched: bool,
     /// Both hosts have leases and IPv6, without which no packet goes in ioam.
     pub leased_ipv6: bool,
+    /// With these, b's address over IPv4 is watched, too.
+    pub leased_ipv4: bool,
     /// A second source, on b.
     pub both_ways: bool,
     /// The longest packet that a sends by itself over IPv4, so that all cases send the same; 0: the interface's. Over IPv6 packets
     /// with INT would have no room: leases prove no greater length than that of the route.
     pub mtu: u32,
+    /// The same over IPv6, where nothing has INT.
+    pub mtu6: u32,
     /// TCP segments are packets of their own.
     pub no_gso: bool,
     pub sink_flags: &'static str,
@@ -57,8 +63,10 @@ impl Setup {
         source: None,
         watched: false,
         leased_ipv6: false,
+        leased_ipv4: false,
         both_ways: false,
         mtu: 0,
+        mtu6: 0,
         no_gso: false,
         sink_flags: "",
         source_flows: 65_536,
@@ -68,6 +76,8 @@ impl Setup {
 /// A running pair of hosts.
 pub struct Pair {
     _daemons: Vec<Daemon>,
+    /// Programs that do nothing, in the place of others.
+    pub noops: Vec<AttachedNoop>,
     pub lab: Lab,
 }
 
@@ -88,8 +98,14 @@ impl Pair {
             lab.a.sh(&route("10.9.1.2"));
             lab.b.sh(&route("10.9.2.2"));
         }
-        if setup.leased_ipv6 {
+        if setup.leased_ipv6 || setup.mtu6 > 0 {
             lab.add_ipv6();
+        }
+        if setup.mtu6 > 0 {
+            let mtu = setup.mtu6;
+            let route = |via: &str| format!("ip -6 route replace default via {via} mtu {mtu}");
+            lab.a.sh(&route("fd09:1::2"));
+            lab.b.sh(&route("fd09:2::2"));
         }
         if let Some(flags) = setup.sink.flags() {
             let more = setup.sink_flags;
@@ -119,6 +135,9 @@ impl Pair {
         match (setup.watched, setup.leased_ipv6) {
             (true, true) => {
                 lab.a.hostint("source add-dest fd09:2::1");
+                if setup.leased_ipv4 {
+                    lab.a.hostint("source add-dest 10.9.2.1");
+                }
                 await_that("what passes is known", || is_settled(&lab.a));
             }
             (true, false) => {
@@ -128,6 +147,7 @@ impl Pair {
         }
         Self {
             _daemons: daemons,
+            noops: Vec::new(),
             lab,
         }
     }

@@ -23,6 +23,7 @@ mod requests;
 mod rounds;
 mod senders;
 mod steps;
+mod superpackets;
 mod throughput;
 mod transit;
 mod watchlist;
@@ -30,7 +31,7 @@ mod ways;
 
 use hostint_testing::wanted::Wanted;
 
-const SECTIONS: [(&str, fn()); 22] = [
+const SECTIONS: [(&str, fn()); 23] = [
     ("steps", steps::run),
     ("ways", ways::run),
     ("flows", flows::run),
@@ -41,6 +42,7 @@ const SECTIONS: [(&str, fn()); 22] = [
     ("rate", rate::run),
     ("parallel", parallel::run),
     ("throughput", throughput::run),
+    ("superpackets", superpackets::run),
     ("latency", latency::run),
     ("short", requests::short),
     ("requests", requests::run),

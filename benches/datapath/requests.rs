@@ -281,13 +281,13 @@ pub fn budget() {
     let folder = Folder::create();
     configure(&folder);
     let [nothing, beside] = [0; 2].map(|_| Case::new(With::Nothing, &folder));
-    let noop = Noop::load();
+    // A place takes a program once.
+    let places = [Hook::TcxIngress, Hook::TcxIngress, Hook::TcxEgress].map(|it| (Noop::load(), it));
     let hosts = [(&beside.lab.a, "a0"), (&beside.lab.b, "b0")];
-    let places = [Hook::TcxIngress, Hook::TcxIngress, Hook::TcxEgress];
-    let _noops: Vec<_> = hosts
-        .into_iter()
-        .flat_map(|(host, dev)| places.map(|place| noop.attach(host, dev, place)))
-        .collect();
+    let attached = hosts.map(|(host, dev)| {
+        let attach = |(noop, place): &(Noop, Hook)| noop.attach(host, dev, *place);
+        places.iter().map(attach).collect::<Vec<_>>()
+    });
     for budget in BUDGETS {
         let case = Case::with_budget(With::Both, budget, &folder);
         for (what, requests, keep) in [("connections", 60_000, false), ("requests", 160_000, true)]
@@ -317,5 +317,6 @@ pub fn budget() {
             );
         }
     }
+    drop(attached);
     println!();
 }
