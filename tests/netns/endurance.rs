@@ -371,6 +371,13 @@ pub(crate) mod root {
         for _ in 0..5 {
             use_it(&mut pair);
         }
+        // A pass over a flow table opens what it needs, and keeps it.
+        let sweeps = |pair: &Pair| [0, 1].map(|side| pair.host(side).daemon_count("sweeps"));
+        let begun = sweeps(&pair);
+        await_that("both went over their flow tables three times", || {
+            let passes = sweeps(&pair).into_iter().zip(begun);
+            passes.into_iter().all(|(now, begun)| now >= begun + 3)
+        });
         let before = pair.held();
         println!("at first {before:?}");
         while Instant::now() < end {
