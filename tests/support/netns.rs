@@ -346,11 +346,8 @@ impl Daemon {
 
     /// The whole lines of JSON that it printed so far.
     pub fn json_lines(&self) -> Vec<Value> {
-        let text = self.stdout();
-        let whole = text.lines();
-        whole
-            .filter_map(|line| serde_json::from_str(line).ok())
-            .collect()
+        let parse = |line| serde_json::from_str(line).expect(line);
+        self.further_lines(&mut 0).lines().map(parse).collect()
     }
 
     pub fn json_lines_of(&self, kind: &str) -> Vec<Value> {

@@ -1,6 +1,6 @@
 //! Reports reach collectors, packet senders and logs.
 
-use hostint_testing::netns::{Lab, await_that};
+use hostint_testing::netns::{Daemon, Lab, await_that};
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
@@ -49,20 +49,18 @@ fn collector_gets_every_report_numbered_and_reports_are_never_tagged() {
     });
     assert_eq!(b.end(), Some(0));
     let sent = lab.b.daemon_count("reports_sent");
-    let lines = |text: String, exporter: &str| -> Vec<Value> {
-        text.lines()
-            .filter_map(|line| serde_json::from_str(line).ok())
-            .filter(|line: &Value| line["schema"] == "hostint.report/1")
-            .filter(|line| line["exporter"] == exporter)
-            .collect()
+    let lines = |of: &Daemon, exporter: &str| -> Vec<Value> {
+        let mut lines = of.json_lines();
+        lines.retain(|line| line["schema"] == "hostint.report/1" && line["exporter"] == exporter);
+        lines
     };
     await_that("three destinations got all reports", || {
-        lines(collect.stdout(), "127.0.0.1").len()
-            + lines(collect.stdout(), "fd00::1").len()
-            + lines(sender_side.stdout(), "10.9.2.1").len()
+        lines(&collect, "127.0.0.1").len()
+            + lines(&collect, "fd00::1").len()
+            + lines(&sender_side, "10.9.2.1").len()
             == sent as usize
     });
-    let reports = lines(collect.stdout(), "127.0.0.1");
+    let reports = lines(&collect, "127.0.0.1");
     for (i, report) in reports.iter().enumerate() {
         assert_eq!(
             report["report_seq"],
@@ -89,7 +87,7 @@ fn collector_gets_every_report_numbered_and_reports_are_never_tagged() {
         "a's reports met the source"
     );
     assert!(
-        !lines(collect.stdout(), "10.9.1.1").is_empty(),
+        !lines(&collect, "10.9.1.1").is_empty(),
         "a's reports, sent to a watched destination, can be read"
     );
     assert_eq!(collect.end(), Some(0));
