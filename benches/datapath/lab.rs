@@ -3,8 +3,6 @@
 use hostint_testing::netns::{Daemon, Lab, await_that, with_form};
 use hostint_testing::watched_pair::is_settled;
 
-use crate::programs::AttachedNoop;
-
 /// Where the sinks are.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SinkAt {
@@ -76,8 +74,6 @@ impl Setup {
 /// A running pair of hosts.
 pub struct Pair {
     _daemons: Vec<Daemon>,
-    /// Programs that do nothing, in the place of others.
-    pub noops: Vec<AttachedNoop>,
     pub lab: Lab,
 }
 
@@ -147,7 +143,6 @@ impl Pair {
         }
         Self {
             _daemons: daemons,
-            noops: Vec::new(),
             lab,
         }
     }

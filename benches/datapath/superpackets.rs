@@ -9,7 +9,7 @@ use std::time::Duration;
 use hostint::datapath::kernel::links::Hook;
 
 use crate::lab::{Pair, Setup, SinkAt};
-use crate::programs::Noop;
+use crate::programs::{AttachedNoop, Noop};
 use crate::rounds::{Rounds, print_row};
 use crate::senders::bulk_tcp_to;
 
@@ -28,6 +28,8 @@ struct Case {
     name: String,
     to: &'static str,
     pairs: [Pair; 2],
+    /// At XDP, in the first pair.
+    _noops: Vec<AttachedNoop>,
 }
 
 /// The bytes of data in a segment, as the receiver sees them.
@@ -68,22 +70,22 @@ impl Case {
         });
         let size = segment_size(&with, to);
         let mtu = size + HEADERS[usize::from(is_ipv6)];
-        let mut without = Pair::new(&Setup {
+        let without = Pair::new(&Setup {
             mtu: if is_ipv6 { 0 } else { mtu },
             mtu6: if is_ipv6 { mtu } else { 0 },
             ..Setup::NOTHING
         });
-        if sink == SinkAt::Xdp {
-            let (a, b) = (&without.lab.a, &without.lab.b);
-            let noops = [(a, "a0"), (b, "b0")];
-            without.noops = noops
+        let noops = match sink {
+            SinkAt::Xdp => [(&without.lab.a, "a0"), (&without.lab.b, "b0")]
                 .map(|(host, dev)| noop.attach(host, dev, Hook::XdpNative))
-                .into();
-        }
+                .into(),
+            _ => Vec::new(),
+        };
         Self {
             name: format!("{}, sink at {sink:?}, {family}, {size} bytes", form.0),
             to,
             pairs: [without, with],
+            _noops: noops,
         }
     }
 }
